@@ -1,0 +1,9 @@
+#include "app/version.hpp"
+
+namespace vmswitch {
+
+std::string_view version() noexcept {
+  return VMSWITCH_VERSION;
+}
+
+} // namespace vmswitch

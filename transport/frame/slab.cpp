@@ -1,0 +1,91 @@
+#include "transport/frame/slab.hpp"
+
+#include <cassert>
+#include <cstdlib>
+#include <new>
+
+#include <sys/mman.h>
+
+namespace vmswitch {
+
+static_assert(sizeof(slab) <= slab::header_size);
+
+slab::slab(std::shared_ptr<slab_pool> pool) noexcept : pool_{std::move(pool)} {}
+
+void slab::drop() noexcept {
+  const auto pool = std::move(pool_);
+  this->~slab();
+  pool->returned(this);
+}
+
+slab_stock::~slab_stock() {
+  for (void* block : free_)
+    ::munmap(block, slab::block_size);
+}
+
+void* slab_stock::take() {
+  {
+    const std::lock_guard lock{mutex_};
+    if (!free_.empty()) {
+      void* block = free_.back(); // the warmest in the cache
+      free_.pop_back();
+      return block;
+    }
+  }
+  // Not malloc: a returned block must really go back to the system.
+  void* block =
+      ::mmap(nullptr, slab::block_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (block == MAP_FAILED)
+    throw std::bad_alloc{};
+  return block;
+}
+
+void slab_stock::give(void* block) noexcept {
+  {
+    const std::lock_guard lock{mutex_};
+    if (free_.size() < keep_) {
+      if (free_.capacity() == 0)
+        free_.reserve(keep_);
+      free_.push_back(block);
+      return;
+    }
+  }
+  ::munmap(block, slab::block_size);
+}
+
+std::shared_ptr<slab_pool> slab_pool::create(std::shared_ptr<slab_stock> stock, std::size_t budget,
+                                             std::function<void()> on_return) {
+  assert(budget > 0);
+  return std::shared_ptr<slab_pool>{new slab_pool{std::move(stock), budget, std::move(on_return)}};
+}
+
+slab_ref slab_pool::acquire() {
+  if (outstanding() >= budget_) {
+    wanted_.store(true, std::memory_order_seq_cst);
+    // A slab may have come back between the test and the request: look again, or it would be
+    // missed for ever.
+    if (outstanding_.load(std::memory_order_seq_cst) >= budget_)
+      return {};
+    wanted_.store(false, std::memory_order_relaxed);
+  }
+  void* block = stock_->take();
+  outstanding_.fetch_add(1, std::memory_order_relaxed);
+  return slab_ref{new (block) slab{shared_from_this()}};
+}
+
+bool slab_pool::call_on_next_return() noexcept {
+  wanted_.store(true, std::memory_order_seq_cst);
+  if (outstanding_.load(std::memory_order_seq_cst) > 0)
+    return true;
+  wanted_.store(false, std::memory_order_relaxed);
+  return false;
+}
+
+void slab_pool::returned(void* block) noexcept {
+  stock_->give(block);
+  outstanding_.fetch_sub(1, std::memory_order_seq_cst);
+  if (wanted_.load(std::memory_order_seq_cst) && wanted_.exchange(false) && on_return_)
+    on_return_();
+}
+
+} // namespace vmswitch

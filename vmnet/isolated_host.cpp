@@ -1,0 +1,9 @@
+#include "vmnet/isolated_host.hpp"
+
+namespace vmswitch {
+
+std::string isolated_host::describe() const {
+  return "isolated, no host";
+}
+
+} // namespace vmswitch

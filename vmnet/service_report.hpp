@@ -1,0 +1,28 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "transport/frame/mac_address.hpp"
+#include "vmnet/ipv4.hpp"
+
+namespace vmswitch {
+
+/// An address that is lent, or kept from being lent.
+struct lease_info {
+  ipv4_address address;
+  mac_address client;
+  enum class state : std::uint8_t { offered, bound, ended, declined, in_use } is = state::ended;
+  std::chrono::seconds left{0}; // until it ends; 0 if it has
+  std::string name;             // what the VM calls itself, or is called; may be empty
+};
+
+/// What the services of a network's host interface know.
+struct service_report {
+  bool dhcp = false; // whether there is a DHCP server
+  std::vector<lease_info> leases;
+};
+
+} // namespace vmswitch

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "transport/error.hpp"
+#include "vmnet/host_config.hpp"
+#include "vmnet/tap/forwarding_plan.hpp"
+
+namespace vmswitch {
+
+/// The kernel as the router of a network: rules in nftables, and forwarding switched on where it
+/// has to be. Made by start(), taken back by stop(), or by the next start of any network if the
+/// daemon was killed; see nat_rules.hpp.
+class kernel_router {
+public:
+  kernel_router() = default;
+  kernel_router(const kernel_router&) = delete;
+  kernel_router& operator=(const kernel_router&) = delete;
+  ~kernel_router() { stop(); }
+
+  /// For a network in mode `shared`, or `host`, which has a fence only. On failure nothing is left.
+  result<void> start(const host_config& config, const std::string& device);
+  /// After the host's default routes have changed: forwards to where they lead now.
+  result<void> follow_routes(const host_config& config);
+  /// Idempotent.
+  void stop() noexcept;
+
+private:
+  forwarding_plan make_plan(const host_config& config) const;
+  result<void> load(const host_config& config, const forwarding_plan& plan);
+
+  std::string device_; // empty: not started
+  std::vector<setting_change> changes_;
+};
+
+/// Takes back what networks left whose daemon was killed: those with rules and without a device,
+/// and `own`, whose device has just been made. Errors are left to those who come next.
+void remove_leftovers(const std::string& own);
+
+/// The order in which changes are taken back.
+std::vector<setting_change> restoring_order(std::vector<setting_change> changes);
+
+} // namespace vmswitch

@@ -1,0 +1,320 @@
+#include "vmnet/user_host.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include <sys/resource.h>
+
+#include "vmnet/slirp_terms.hpp"
+#include "vmnet/user_addresses.hpp"
+
+namespace vmswitch {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::steady_clock;
+using socket_kind = user_filter::socket_kind;
+
+constexpr int turns_per_call = 4;
+constexpr std::size_t sockets_per_turn = 16; // each may bring 64 KiB
+constexpr std::uint32_t nothing_due = 1000;  // the time-out in ms that libslirp gives when idle
+constexpr milliseconds clock_tolerance{100};
+constexpr milliseconds accept_pause{200};
+constexpr milliseconds fragment_memory{60'000}; // twice the time that libslirp keeps them
+
+// Most sockets of a kind per network; libslirp has buffers of 256 KiB for a TCP connection.
+constexpr std::size_t tcp_limit = 1024, udp_limit = 1024, icmp_limit = 128;
+
+std::mutex& library_lock() {
+  static std::mutex lock;
+  return lock;
+}
+
+/// Where libslirp's time begins: shortly before the first use in this process, because it counts
+/// milliseconds in 32 bits and takes 0 for "never".
+steady_clock::time_point library_epoch() {
+  static const auto epoch = steady_clock::now() - std::chrono::seconds{1};
+  return epoch;
+}
+
+/// The limits by kind, so that the rest of the process keeps half of the descriptors.
+std::array<std::size_t, 4> socket_limits() {
+  rlimit descriptors{};
+  std::size_t share = tcp_limit + udp_limit + icmp_limit;
+  if (::getrlimit(RLIMIT_NOFILE, &descriptors) == 0)
+    share = std::min<std::size_t>(share, descriptors.rlim_cur / 2);
+  const auto scaled = [&](std::size_t limit) {
+    return std::max<std::size_t>(4, limit * share / (tcp_limit + udp_limit + icmp_limit));
+  };
+  return {0, scaled(tcp_limit), scaled(udp_limit), scaled(icmp_limit)};
+}
+
+/// A part of an IPv4 packet. @pre user_filter has let it pass
+bool is_fragment(std::span<const std::byte> frame) {
+  return frame[12] == std::byte{8} && frame[13] == std::byte{0} &&
+         ((frame[20] & std::byte{0x3f}) | frame[21]) != std::byte{0};
+}
+
+} // namespace
+
+struct user_host::running {
+  running(frame_sink& out, poll_set set, const host_config& config, clock::time_point (*time)())
+      : sink{out}, now{time}, polls{std::move(set)}, filter{config} {}
+  ~running() {
+    if (slirp != nullptr)
+      slirp_cleanup(slirp);
+  }
+
+  frame_sink& sink;
+  clock::time_point (*const now)();
+  poll_set polls;
+  user_sockets sockets{polls};
+  user_filter filter;
+  std::array<std::size_t, 4> limits = socket_limits();
+  std::array<poll_set::ready, sockets_per_turn> ready;
+  Slirp* slirp = nullptr;
+  std::optional<milliseconds> advertisement; // when the next one is due, on libslirp's clock
+  clock::time_point armed = clock::time_point::max();
+  milliseconds clock_set{0};
+  milliseconds fragments_until{0}; // libslirp may have parts of packets until then
+  clock::time_point accept_again = clock::time_point::min();
+
+  nanoseconds library_time() const {
+    const auto epoch = library_epoch();
+    return now() - epoch;
+  }
+  milliseconds library_milliseconds() const {
+    return std::chrono::duration_cast<milliseconds>(library_time());
+  }
+  void wake_by(clock::time_point when) {
+    if (when < armed) {
+      armed = when;
+      polls.wake_at(when);
+    }
+  }
+};
+
+struct user_host::callbacks {
+  static user_host::running& self(void* opaque) {
+    return *static_cast<user_host::running*>(opaque);
+  }
+  static ssize_t send_packet(const void* frame, std::size_t length, void* opaque) {
+    self(opaque).sink.deliver({static_cast<const std::byte*>(frame), length});
+    return static_cast<ssize_t>(length); // a frame that the sink drops has been counted there
+  }
+  static void guest_error(const char*, void*) {} // a VM must not be able to fill our log
+  static std::int64_t clock_get_ns(void* opaque) { return self(opaque).library_time().count(); }
+  static void* timer_new(SlirpTimerId, void*, void* opaque) { return &self(opaque).advertisement; }
+  static void timer_free(void* timer, void*) {
+    static_cast<std::optional<milliseconds>*>(timer)->reset();
+  }
+  static void timer_mod(void* timer, std::int64_t due, void*) {
+    static_cast<std::optional<milliseconds>*>(timer)->emplace(due);
+  }
+  static void opened(int fd, void* opaque) { self(opaque).sockets.opened(fd); }
+  static void closed(int fd, void* opaque) { self(opaque).sockets.closed(fd); }
+  static void notify(void*) {} // every call into libslirp is followed by a look at its interest
+  static int add_poll(int fd, int events, void* opaque) {
+    return self(opaque).sockets.add(fd, from_slirp_events(events));
+  }
+  static int ready_events(int position, void* opaque) {
+    return to_slirp_events(self(opaque).sockets.ready_at(position));
+  }
+
+  static const SlirpCb* table() {
+    static const SlirpCb entries = [] {
+      SlirpCb made{};
+      made.send_packet = send_packet;
+      made.guest_error = guest_error;
+      made.clock_get_ns = clock_get_ns;
+      made.timer_free = timer_free;
+      made.timer_mod = timer_mod;
+      made.register_poll_fd = opened;
+      made.unregister_poll_fd = closed;
+      made.notify = notify;
+      made.timer_new_opaque = timer_new;
+      return made;
+    }();
+    return &entries;
+  }
+};
+
+user_host::user_host(const host_config& config, clock::time_point (*now)())
+    : config_{config}, now_{now}, forwards_{library_lock(),
+                                            [this](int fd) { running_->sockets.listens(fd); },
+                                            [this] { refresh(); }} {}
+
+user_host::~user_host() {
+  stop();
+}
+
+result<void> user_host::start(frame_sink& out) {
+  if (running_)
+    return fail("user-mode NAT has been started already");
+  if (auto valid = check_host_config(config_); !valid)
+    return valid;
+  auto polls = poll_set::open();
+  if (!polls)
+    return tl::unexpected{std::move(polls.error())};
+
+  const std::scoped_lock lock{library_lock()};
+  auto starting = std::make_unique<running>(out, std::move(*polls), config_, now_);
+  const SlirpConfig config = to_slirp_config(config_);
+  starting->slirp = slirp_new(&config, callbacks::table(), starting.get());
+  if (starting->slirp == nullptr)
+    return fail("libslirp " + std::string{slirp_version_string()} +
+                " refuses this configuration; 4.7 or later is needed");
+  running_ = std::move(starting);
+  forwards_.start(*running_->slirp);
+  set_clock();
+  refresh();
+  return {};
+}
+
+void user_host::stop() noexcept {
+  if (!running_)
+    return;
+  const std::scoped_lock lock{library_lock()};
+  forwards_.stop();
+  running_.reset();
+}
+
+int user_host::fd() const noexcept {
+  return running_ ? running_->polls.fd() : -1;
+}
+
+result<bool> user_host::process() {
+  if (!running_)
+    return false;
+  const std::scoped_lock lock{library_lock()};
+  for (int i = 0; i < turns_per_call; ++i) {
+    if (!running_->sink.has_room())
+      return true;
+    if (!turn())
+      return false;
+  }
+  return true;
+}
+
+std::size_t user_host::write(const burst& frames) {
+  if (!running_)
+    return frames.frames();
+  const std::scoped_lock lock{library_lock()};
+  set_clock();
+  std::size_t refused = 0;
+  bool has_fed = false;
+  frames.for_each_frame([&](std::span<const std::byte> frame) {
+    const auto judged = running_->filter.judge(frame, running_->clock_set);
+    if (judged.what == user_filter::verdict::ignore)
+      return;
+    if (judged.what == user_filter::verdict::refuse || !may_open(judged)) {
+      ++refused;
+      return;
+    }
+    has_fed = true;
+    if (is_fragment(frame))
+      running_->fragments_until = running_->clock_set + fragment_memory;
+    running_->sockets.expect(judged.opens, judged.flow);
+    slirp_input(running_->slirp, reinterpret_cast<const std::uint8_t*>(frame.data()),
+                static_cast<int>(frame.size()));
+  });
+  if (!has_fed)
+    return refused;
+  for (int i = 0; i < turns_per_call && running_->sink.has_room(); ++i)
+    if (!turn())
+      return refused;
+  refresh(); // the rest is lost to nobody: what has become ready has made fd() readable anew
+  return refused;
+}
+
+bool user_host::turn() {
+  refresh();
+  auto& self = *running_;
+  const auto got = self.polls.collect(self.ready);
+  if (got.timer) {
+    self.armed = clock::time_point::max();
+    if (self.advertisement && *self.advertisement <= self.library_milliseconds())
+      slirp_handle_timer(self.slirp, SLIRP_TIMER_RA, nullptr);
+  }
+  if (got.count == 0 && !got.timer)
+    return false;
+  self.sockets.set_ready({self.ready.data(), got.count});
+  self.sockets.expect(socket_kind::tcp, 0); // what opens has come in through a forward
+  const auto opened = self.sockets.ever_opened();
+  slirp_pollfds_poll(self.slirp, 0, callbacks::ready_events, &self);
+  if (self.sockets.has_caller() && self.sockets.ever_opened() == opened) {
+    self.accept_again = self.now() + accept_pause;
+    self.wake_by(self.accept_again);
+  }
+  self.sockets.clear_ready();
+  self.clock_set = self.library_milliseconds();
+  return true;
+}
+
+void user_host::refresh() {
+  auto& self = *running_;
+  std::uint32_t timeout = UINT32_MAX;
+  self.sockets.accept_more(self.sockets.open(socket_kind::tcp) <
+                               self.limits[static_cast<std::size_t>(socket_kind::tcp)] &&
+                           self.now() >= self.accept_again);
+  self.sockets.begin();
+  slirp_pollfds_fill(self.slirp, &timeout, callbacks::add_poll, &self);
+  self.sockets.commit();
+  if (timeout < nothing_due && ticks())
+    self.wake_by(self.now() + milliseconds{timeout});
+  if (self.advertisement)
+    self.wake_by(library_epoch() + *self.advertisement);
+}
+
+void user_host::set_clock() {
+  auto& self = *running_;
+  const auto now = self.library_milliseconds();
+  if (now - self.clock_set < clock_tolerance)
+    return;
+  constexpr int sockets_not_looked_at = 1;
+  slirp_pollfds_poll(self.slirp, sockets_not_looked_at, callbacks::ready_events, &self);
+  self.clock_set = now;
+}
+
+bool user_host::may_open(const user_filter::judgement& judged) const {
+  const auto kind = judged.opens;
+  if (kind == socket_kind::none)
+    return true;
+  const auto& sockets = running_->sockets;
+  return sockets.open(kind) < running_->limits[static_cast<std::size_t>(kind)] ||
+         sockets.knows_flow(judged.flow);
+}
+
+mac_address user_host::address() const noexcept {
+  return user_mac_for(config_.gateway);
+}
+
+std::string user_host::describe() const {
+  std::string text =
+      "user-mode NAT, " + to_string(config_.subnet) + ", gateway " + to_string(config_.gateway);
+  if (config_.dns_domain.empty())
+    text += ", name server " + to_string(nameserver_for(config_));
+  text += has_ipv6(config_) ? ", IPv6 " + to_string(user_prefix_for(config_)) + "/64"
+          : config_.ipv6    ? ", no IPv6 (the mtu is below 1280)"
+                            : ", no IPv6";
+  if (!config_.host_loopback)
+    text += ", host loopback closed";
+  return text;
+}
+
+// Whether libslirp has something that times out, beside its listening sockets.
+bool user_host::ticks() const {
+  return open_sockets() > 0 || running_->clock_set < running_->fragments_until;
+}
+
+std::size_t user_host::open_sockets() const noexcept {
+  if (!running_)
+    return 0;
+  const auto& sockets = running_->sockets;
+  return sockets.open(socket_kind::none) + sockets.open(socket_kind::tcp) +
+         sockets.open(socket_kind::udp) + sockets.open(socket_kind::icmp);
+}
+
+} // namespace vmswitch

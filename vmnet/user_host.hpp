@@ -1,0 +1,88 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "vmnet/host_config.hpp"
+#include "vmnet/host_interface.hpp"
+#include "vmnet/poll_set.hpp"
+#include "vmnet/user_filter.hpp"
+#include "vmnet/user_forwards.hpp"
+#include "vmnet/user_sockets.hpp"
+
+struct Slirp;
+
+namespace vmswitch {
+
+/// User-mode NAT: VMs reach through sockets of this process whatever the host reaches (libslirp
+/// 4.7 or later, with its DNS forwarder).
+///
+/// Theory of operation. libslirp is a library without a loop of its own. It takes frames in
+/// (slirp_input), hands frames out (a callback, at any time), and wants to be told when its sockets
+/// are ready and its timers due. All of its sockets are gathered in one poll_set together with one
+/// timer, so that the host actor watches one descriptor. A turn asks libslirp what it waits for,
+/// tells the kernel what has changed of it, collects what is ready and lets libslirp work on that.
+/// write() feeds frames and then takes turns, for a connection is often ready at once.
+///
+/// Frames pass `user_filter` first, which also says which of them may open sockets: their number
+/// is limited by kind. A limit reached refuses new flows, not those that exist.
+///
+/// Timers. libslirp ticks every half second while it has a connection, a UDP flow (kept for 10 s
+/// after a DNS answer, else 240 s) or parts of a packet; without them nothing wakes it, but for one
+/// router advertisement in 200 to 600 s where there is IPv6. Its own clock stands still between
+/// turns, so it is set before frames are fed. It would tick for a listening forward as well, for
+/// which there is nothing to count; that is left out.
+///
+/// libslirp keeps that clock and the resolver's address in process-wide variables. One lock around
+/// each call lets several networks run on several threads.
+///
+/// The process must ignore SIGPIPE: libslirp writes to sockets whose peer may have gone.
+///
+/// Forwards. Connections that come in count as the VMs' own do: at the limit none is accepted, and
+/// callers wait in the kernel's queue. If accepting fails, which is a lack of descriptors, it is
+/// tried again after a pause. See user_forwards for the rest.
+///
+/// Not here: DHCP (see serviced_host), multicast to the outside.
+class user_host final : public host_interface {
+public:
+  using clock = std::chrono::steady_clock;
+
+  /// `now` is for tests that let hours pass; it only ever grows.
+  explicit user_host(const host_config& config, clock::time_point (*now)() = clock::now);
+  ~user_host() override;
+
+  /// Fails for a configuration that check_host_config refuses, and when descriptors run out.
+  result<void> start(frame_sink& out) override;
+  void stop() noexcept override;
+  int fd() const noexcept override;
+  result<bool> process() override;
+  /// Refuses frames that `user_filter` refuses, all frames while stopped, and those that would open
+  /// a socket beyond the limits.
+  std::size_t write(const burst& frames) override;
+  mac_address address() const noexcept override;
+  std::string describe() const override;
+  forward_carrier* forwards() noexcept override { return &forwards_; }
+
+  /// Sockets that libslirp has open, but for those that wait for forwards.
+  std::size_t open_sockets() const noexcept;
+
+private:
+  struct callbacks; // what libslirp calls; in user_host.cpp
+  struct running;   // what exists between start and stop
+
+  bool turn();
+  void refresh();
+  void set_clock();
+  bool may_open(const user_filter::judgement& judged) const;
+  bool ticks() const;
+
+  const host_config config_;
+  clock::time_point (*const now_)();
+  std::unique_ptr<running> running_;
+  user_forwards forwards_;
+};
+
+} // namespace vmswitch
