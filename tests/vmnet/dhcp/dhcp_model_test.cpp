@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -23,6 +24,11 @@ struct believers {
     const auto found = held.find(n);
     return found != held.end() && found->second.until > bench.now;
   }
+  std::ptrdiff_t others_with(ipv4_address address, std::uint64_t n) const {
+    return std::ranges::count_if(held, [&](const auto& each) {
+      return each.first != n && each.second.until > bench.now && each.second.address == address;
+    });
+  }
   void acknowledged(std::uint64_t n, const std::optional<dhcp_message>& answer) {
     if (!answer)
       return;
@@ -33,12 +39,7 @@ struct believers {
     const auto address = answer->your_address;
     CHECK(bench.config.range->contains(address));
     CHECK(address != bench.host.gateway);
-    for (const auto& other : held) {
-      CAPTURE(other.first);
-      CAPTURE(n);
-      if (other.first != n && other.second.until > bench.now)
-        CHECK(other.second.address != address);
-    }
+    CHECK(others_with(address, n) == 0);
     held[n] = {address, bench.now + *answer->lease};
     ++leases;
   }
@@ -81,8 +82,8 @@ void run(std::uint32_t seed, bool with_file) {
                                            static_cast<std::uint32_t>(random() % 25)}));
       break;
     case 3: { // the daemon goes, and comes back
-      const auto text = render_leases(remembered(b.server.leases(), b.now, calendar));
       if (with_file) {
+        const auto text = render_leases(remembered(b.server.leases(), b.now, calendar));
         b.restart();
         restore(parse_leases(text).leases, b.server.leases(), config.lease_time, b.now, calendar);
       }
@@ -114,11 +115,11 @@ void run(std::uint32_t seed, bool with_file) {
 } // namespace
 
 TEST_CASE("model: whatever clients do, no address is with two of them at one time") {
-  for (std::uint32_t seed = 1; seed <= 20; ++seed)
+  for (std::uint32_t seed = 1; seed <= 5; ++seed)
     run(seed, false);
 }
 
 TEST_CASE("model: the same with restarts, through a lease file") {
-  for (std::uint32_t seed = 101; seed <= 120; ++seed)
+  for (std::uint32_t seed = 101; seed <= 105; ++seed)
     run(seed, true);
 }
