@@ -123,7 +123,7 @@ TEST_CASE("a capture client that is killed leaves nothing behind") {
   auto a = l.connect(), b = l.connect();
   REQUIRE(hears(b, a));
   REQUIRE(l.running() == 0);
-  const auto before = lab::descriptors(daemon.pid());
+  const auto before = lab::descriptors(daemon.pid()); // that of this question may be among them
   for (int i = 0; i < 3; ++i) {
     auto one = l.capture({"-w", l.file()});
     auto other = l.capture({"-f", "icmp", "-w", l.file()});
@@ -134,7 +134,7 @@ TEST_CASE("a capture client that is killed leaves nothing behind") {
     }
     CHECK(poll_until([&] { return l.running() == 0; }, soon()));
   }
-  CHECK(poll_until([&] { return lab::descriptors(daemon.pid()) == before; }, soon()));
+  CHECK(poll_until([&] { return lab::descriptors(daemon.pid()) <= before; }, soon()));
 }
 
 TEST_CASE("a reader that has stopped loses frames, which are counted, and the VMs lose none") {
