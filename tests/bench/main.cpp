@@ -33,8 +33,8 @@ void add_common(CLI::App& command, arguments& given) {
   command
       .add_option("--against", given.against,
                   "who takes part, the first is what the others are compared with: relay, "
-                  "dgram-relay, flood, vmswitchd, vmswitchd-dgram, qemu-hub, vde, bridge, or paths "
-                  "of stream sockets")
+                  "dgram-relay, flood, vmswitchd, vmswitchd-dgram, vmswitchd-watched, "
+                  "vmswitchd-captured, qemu-hub, vde, bridge, or paths of stream sockets")
       ->delimiter(',')
       ->capture_default_str();
   command.add_option("--daemon", given.switches.daemon, "path of vmswitchd (beside this program)");

@@ -107,12 +107,16 @@ result<contender> find_contender(const std::string& name, const contender_option
     return bridge_contender();
   if (name.find('/') != std::string::npos)
     return listening_contender(name);
-  if (name != "vmswitchd" && name != "vmswitchd-dgram")
+  const bool is_watched = name == "vmswitchd-watched" || name == "vmswitchd-captured";
+  if (name != "vmswitchd" && name != "vmswitchd-dgram" && !is_watched)
     return fail("no contender is called " + name +
                 "; there are relay, dgram-relay, flood, flood-host, vmswitchd, vmswitchd-dgram, "
-                "vmswitch-host, qemu-hub, vde, bridge, and paths of stream sockets");
+                "vmswitchd-watched, vmswitchd-captured, vmswitch-host, qemu-hub, vde, bridge, and "
+                "paths of stream sockets");
   if (::access(options.daemon.c_str(), X_OK) != 0)
     return fail(name + ": " + options.daemon + " is no program: give --daemon PATH");
+  if (is_watched)
+    return watched_contender(options, name == "vmswitchd-captured");
   return daemon_contender(options, name == "vmswitchd" ? SOCK_STREAM : SOCK_DGRAM);
 }
 

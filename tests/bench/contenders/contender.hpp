@@ -42,6 +42,8 @@ struct contender_options {
 /// dgram-relay: the same for datagrams, with recvmmsg and sendmmsg.
 /// flood: a model of a daemon with a thread per connection that floods every frame.
 /// vmswitchd, vmswitchd-dgram: ours, by stream and by datagram.
+/// vmswitchd-watched, vmswitchd-captured: ours by stream, while `vmswitchctl top` runs and metrics
+/// are scraped every second; and with a capture of all frames in addition.
 /// flood-host, vmswitch-host: the model and our actors, with a model of a host that has data for
 /// VMs.
 /// qemu-hub, vde, bridge: QEMU as a hub, vde_switch, the kernel's bridge between TAP devices.
@@ -51,6 +53,7 @@ result<contender> find_contender(const std::string& name, const contender_option
 
 contender model_contender(std::string name, void (*model)(owned_fd), int socket_type);
 contender daemon_contender(const contender_options& options, int socket_type);
+contender watched_contender(const contender_options& options, bool captured);
 contender vmswitch_host_contender();
 contender listening_contender(std::string path);
 result<contender> qemu_hub_contender();

@@ -97,6 +97,9 @@ std::vector<bar> judge(const std::vector<comparison_result>& results) {
   about.ratio("3 idle ports beside: x without", "neighbours", true, 0.97, "vmswitchd +3 idle");
   about.ratio("30 idle ports beside: x without", "neighbours", true, 0.97, "vmswitchd +30 idle");
   about.ratio("a stuck port beside: x without", "neighbours", true, 0.95, "vmswitchd +1 stuck");
+  about.ratio("top and metrics beside: x without", "watched", true, 0.98, "vmswitchd-watched");
+  about.ratio("a capture of all beside that: x without", "watched", true, 0.9,
+              "vmswitchd-captured");
   about.ratio("round trip p50: x relay", "latency", false, 1.2);
   about.metrics("round trip p99: x relay", "latency", "p99 us", 1.5);
   about.best_peer("round trip p50 under load: x best peer", "loaded", false, 1.0);

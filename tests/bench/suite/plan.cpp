@@ -64,6 +64,9 @@ std::vector<comparison> plan_suite(const contender_options& switches, double sec
   work = plan.work();
   work.bidirectional = true;
   suite.push_back(named("both", throughput_of(limit, work)));
+  suite.push_back(named(
+      "watched", throughput_of(plan.find({"vmswitchd", "vmswitchd-watched", "vmswitchd-captured"}),
+                               plan.work())));
   suite.push_back(named("datagrams", throughput_of(datagrams, plan.work())));
   suite.push_back(named(
       "neighbours", neighbours_of(plan.find({"vmswitchd", "flood"}), plan.work(), {3, 30}, {1})));
