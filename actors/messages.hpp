@@ -13,7 +13,8 @@
 #include "actors/caf.hpp"
 #include "actors/change_messages.hpp"
 #include "actors/inspect/daemon_event.hpp"
-#include "actors/inspect/reports.hpp" // the answers to report_counters and inspect_network
+#include "actors/inspect/reports.hpp"       // the answers to report_counters and inspect_network
+#include "actors/network/forward_order.hpp" // anyone -> forward desk
 #include "actors/port_id.hpp"
 #include "transport/error.hpp"
 #include "transport/frame/burst.hpp"
@@ -145,13 +146,15 @@ struct forward_add {
   forward_rule rule;
   caf::actor to;
   std::uint64_t tag = 0;
+  std::string by{}; // for people; empty: the configuration
 };
 /// anyone -> network -> host: end this forward and its connections (forward_answer, once the port
-/// is free).
+/// is free). The configuration ends its own only; what is not (or no more) is as it wants it.
 struct forward_remove {
   forward_listen listen;
   caf::actor to;
   std::uint64_t tag = 0;
+  std::string by{}; // as in forward_add
 };
 /// anyone -> network -> host: tell your forwards (forward_listing).
 struct forward_list {
@@ -168,6 +171,11 @@ struct forward_answer {
 struct forward_listing {
   std::uint64_t tag = 0;
   std::vector<forward_status> forwards;
+};
+
+/// forward desk -> itself: this order has waited for long enough.
+struct forward_overdue {
+  std::uint64_t tag = 0;
 };
 
 /// switch, port -> supervisor: something for those who watch, and not for the log. Limited by the
@@ -206,7 +214,7 @@ struct inspect_network {
   inquiry about;
   inspection_scope scope;
 };
-/// daemon -> inspector: these networks there are.
+/// daemon -> inspector, forward desk: these networks there are.
 struct watched_network {
   std::string name;
   caf::actor network;
@@ -261,6 +269,8 @@ CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::forward_remove))
 CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::forward_list))
 CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::forward_answer))
 CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::forward_listing))
+CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::forward_order))
+CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::forward_overdue))
 CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::happened))
 CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::report_more))
 CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::switch_report))
@@ -316,6 +326,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::forward_remove)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::forward_list)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::forward_answer)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::forward_listing)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::forward_order)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::forward_overdue)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::happened)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::report_more)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::switch_report)

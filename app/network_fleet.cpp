@@ -9,6 +9,7 @@
 
 #include "actors/inspect/inspector_actor.hpp"
 #include "actors/messages.hpp"
+#include "actors/network/forward_desk.hpp"
 
 namespace vmswitch {
 
@@ -39,7 +40,8 @@ network_fleet::network_fleet(boost::asio::io_context& context, std::size_t worke
                              std::function<void(daemon_event)> publish)
     : context_{context}, failed_{std::move(failed)}, publish_{std::move(publish)},
       stock_{std::make_shared<slab_stock>(slabs_kept)}, workers_{"vmswitch", workers},
-      configuration_{1}, system_{configuration_}, inspector_{spawn_inspector(system_)} {}
+      configuration_{1}, system_{configuration_}, inspector_{spawn_inspector(system_)},
+      forward_desk_{spawn_forward_desk(system_)} {}
 
 network_fleet::~network_fleet() {
   join();
@@ -56,6 +58,7 @@ void network_fleet::join() {
       busy_.push_back(std::move(each->serial));
   }
   tell(std::exchange(inspector_, {}), stop{});
+  tell(std::exchange(forward_desk_, {}), stop{});
   system_.await_all_actors_done();
   workers_.stop();
   for (auto& queue : busy_)
@@ -66,6 +69,7 @@ void network_fleet::watch_all() {
   watch_networks watched;
   for (const auto& each : networks_)
     watched.networks.push_back({each->name, each->actor});
+  tell(forward_desk_, watched);
   tell(inspector_, std::move(watched));
 }
 

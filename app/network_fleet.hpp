@@ -59,6 +59,8 @@ public:
 
   /// Looks into the networks; see the message `inspect`. May be told from any thread until join().
   const caf::actor& inspector() const noexcept { return inspector_; }
+  /// Changes forwards; see forward_order. Likewise.
+  const caf::actor& forward_desk() const noexcept { return forward_desk_; }
 
   /// From any thread; there may be no such network, or no more.
   template <class Message>
@@ -101,6 +103,7 @@ private:
   system_config configuration_;
   caf::actor_system system_;
   caf::actor inspector_;
+  caf::actor forward_desk_;
   std::vector<std::unique_ptr<network>> networks_;
 };
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "transport/error.hpp"
 #include "transport/frame/burst.hpp"
@@ -65,6 +66,8 @@ public:
 
   /// What the network's services know. May take a millisecond or two.
   virtual service_report services() const { return {}; }
+  /// The records that its DNS answers by itself, in no order. As long.
+  virtual std::vector<dns_entry> names() { return {}; }
   /// Takes over what outlives a change of the interface, such as leases, from the one that it is to
   /// replace. Before start().
   virtual void inherit(const host_interface& /*before*/) {}

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "transport/frame/mac_address.hpp"
+#include "vmnet/forward/forward_rule.hpp"
 #include "vmnet/ipv4.hpp"
 
 namespace vmswitch {
@@ -19,10 +20,20 @@ struct lease_info {
   std::string name;             // what the VM calls itself, or is called; may be empty
 };
 
+/// A record that a network's DNS answers by itself.
+struct dns_entry {
+  std::string name;
+  std::string type;
+  std::string value;
+  const char* origin; // "gateway", "configuration", "reservation" or "lease"
+};
+
 /// What the services of a network's host interface know.
 struct service_report {
   bool dhcp = false; // whether there is a DHCP server
   std::vector<lease_info> leases;
+  std::vector<forward_status> forwards{};
+  std::vector<dns_entry> names{}; // in no order; if asked for
 };
 
 } // namespace vmswitch

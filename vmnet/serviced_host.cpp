@@ -277,6 +277,10 @@ service_report serviced_host::services() const {
   return report;
 }
 
+std::vector<dns_entry> serviced_host::names() {
+  return dns_ ? dns_->server().entries(leases(), time_.steady()) : std::vector<dns_entry>{};
+}
+
 void serviced_host::change(dhcp_settings settings) {
   if (!dhcp_)
     return;

@@ -66,6 +66,7 @@ public:
   std::size_t write(const burst& frames) override;
   mac_address address() const noexcept override { return backend_->address(); }
   service_report services() const override;
+  std::vector<dns_entry> names() override;
   void inherit(const host_interface& before) override;
   std::string describe() const override;
 

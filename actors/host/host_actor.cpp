@@ -243,13 +243,19 @@ void host_port_state::adjust(const adjust_host& message) {
 
 // Those that cannot be had any more are missed, and said to be.
 void host_port_state::open_forwards(forward_setup setup) {
-  auto rules = std::exchange(setup.rules, {});
+  const auto rules = std::exchange(setup.rules, {});
+  const auto more = std::exchange(setup.more, {});
   forwards.emplace(std::move(setup), *config.backend, config.supervisor);
-  for (const auto& rule : rules)
-    if (const auto opened = forwards->add(rule); !opened)
+  const auto open = [&](const forward_rule& rule, const std::string& by) {
+    if (const auto opened = forwards->add(rule, by); !opened)
       tell(config.supervisor,
            service_note{service_note::level::warning, "forward",
                         "forward " + to_string(rule) + " ends: " + opened.error().text});
+  };
+  for (const auto& rule : rules)
+    open(rule, {});
+  for (const auto& [rule, by] : more)
+    open(rule, by);
 }
 
 // While it was down anyway, a restart is under way, of whichever is there then.
@@ -272,9 +278,9 @@ void host_port_state::replace(const replace_host& message) {
     open_forwards(std::move(setup));
     return;
   }
-  auto rules = std::move(setup.rules);
-  setup = forwards_of(message.config);
-  setup.rules = std::move(rules);
+  auto before = std::exchange(setup, forwards_of(message.config));
+  setup.rules = std::move(before.rules);
+  setup.more = std::move(before.more);
   open_forwards(std::move(setup));
   answer(message.ticket, {});
 }
@@ -311,6 +317,10 @@ caf::behavior make_host(pinned<host_port_state>* self, host_actor_config config)
         counters_report report{state.config.id, "host", state.counters, message.about, {}, {}, {}};
         if (message.scope.services)
           report.services = state.config.backend->services();
+        if (message.scope.services && state.forwards)
+          report.services.forwards = state.forwards->list();
+        if (message.scope.names)
+          report.services.names = state.config.backend->names();
         tell(message.to, std::move(report));
       },
       [&state](const forward_add& message) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "actors/caf.hpp"
@@ -18,20 +19,26 @@ struct forward_setup {
   std::vector<forward_rule> rules;        // those that there are from the beginning
   std::shared_ptr<forward_carrier> relay; // for a backend that carries none by itself; may be null
   std::shared_ptr<forward_carrier> (*make_relay)() = nullptr; // another one like it
+  struct added {
+    forward_rule rule;
+    std::string by;
+  };
+  std::vector<added> more{}; // those that somebody has added since
 };
 
 /// The forwards of a network, in its host actor.
 class host_forwards {
 public:
   /// `backend` must outlive it. What there is to say of forwards is sent to `supervisor` as
-  /// service_note.
+  /// service_note, of kind "forward".
   host_forwards(forward_setup setup, host_interface& backend, const caf::actor& supervisor);
   ~host_forwards();
 
   /// Opens those of the setup, once the backend is up: all of them, or the first error.
   result<void> open();
 
-  result<void> add(const forward_rule& rule);
+  /// `by` as in forward_add.
+  result<void> add(const forward_rule& rule, const std::string& by = {});
 
   /// Other reservations from now on.
   void change(const dhcp_config& dhcp);
@@ -43,10 +50,14 @@ public:
   void add(const forward_add& message);
   void remove(const forward_remove& message);
   void list(const forward_list& message) const;
+  std::vector<forward_status> list() const;
 
 private:
+  void tell_of(const forward_rule& rule, const char* what, const std::string& by) const;
+
   host_interface& backend_;
   forward_setup setup_;
+  const caf::actor supervisor_;
   std::unique_ptr<forward_table> table_; // null where nothing can be carried
 };
 

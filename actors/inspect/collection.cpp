@@ -43,7 +43,7 @@ void collection::add(const network_report& report) {
       missing_ += to->awaited.insert(part).second ? 1 : 0;
   };
   for (const auto& port : report.self.ports)
-    if (scope_.ports || (scope_.services && port.is_host()))
+    if (scope_.ports || (scope_.asks_host() && port.is_host()))
       await(port.brief.id.slot);
   if (report.asked_switch)
     await(switch_part);

@@ -69,6 +69,7 @@ void inspector_state::begin_round() {
     scope.ports |= each.scope.ports;
     scope.macs |= each.scope.macs;
     scope.services |= each.scope.services;
+    scope.names |= each.scope.names;
   }
   std::vector<std::string> names;
   for (const auto& network : networks)

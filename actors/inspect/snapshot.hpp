@@ -22,7 +22,9 @@ namespace vmswitch {
 struct inspection_scope {
   bool ports = false;    // each port and the host: counters, queues
   bool macs = false;     // learned addresses
-  bool services = false; // leases, names
+  bool services = false; // leases, forwards
+  bool names = false;    // records of DNS
+  bool asks_host() const noexcept { return ports || services || names; }
   friend bool operator==(inspection_scope, inspection_scope) = default;
 };
 

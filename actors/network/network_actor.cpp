@@ -12,6 +12,15 @@
 
 namespace vmswitch {
 
+namespace {
+
+const char* event_type(const service_note& note) {
+  const std::string_view kind{note.kind};
+  return kind.starts_with("dhcp") ? "lease" : kind.starts_with("forward") ? "forward" : "service";
+}
+
+} // namespace
+
 std::string text_of(caf::actor_system& system, const caf::error& reason) {
   return reason ? describe(system, reason) : std::string{};
 }
@@ -114,11 +123,7 @@ caf::actor spawn_network(caf::actor_system& system, network_config config,
         [&state](const happened& message) { state.publish(message.event); },
         [&state](const service_note& message) {
           if (message.severity != service_note::level::debug)
-            state.publish({std::string_view{message.kind}.starts_with("dhcp") ? "lease" : "service",
-                           {},
-                           {},
-                           {},
-                           message.text});
+            state.publish({event_type(message), {}, {}, {}, message.text});
           log_note(state.config.name, message, state.complaints, state.self->clock().now());
         },
         [&state](const port_ended& message) { state.on_port_ended(message); },

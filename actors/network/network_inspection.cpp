@@ -56,7 +56,7 @@ void network_state::on_inspect(const inspect_network& message) {
   if (host) {
     auto& port = report.self.ports.emplace_back();
     port.brief = {{0, 0}, "host", {}, host_description, {}, host_since};
-    if (message.scope.ports || message.scope.services)
+    if (message.scope.asks_host())
       tell(host, question);
   }
   for (const auto& each : slots) {

@@ -9,6 +9,8 @@
 
 namespace vmswitch {
 
+using strings = std::vector<std::string>;
+
 namespace {
 
 /// Carries forwards in words only. A port that is `taken` cannot be had.
@@ -32,7 +34,7 @@ public:
 class host_in_words final : public host_interface {
 public:
   explicit host_in_words(bool carries) : carries_{carries} {}
-  result<void> start(frame_sink&) override { return {}; }
+  result<void> start(frame_sink&) override { return starts ? result<void>{} : fail("not today"); }
   void stop() noexcept override {}
   int fd() const noexcept override { return -1; }
   result<bool> process() override { return false; }
@@ -42,6 +44,7 @@ public:
   forward_carrier* forwards() noexcept override { return carries_ ? &carrier : nullptr; }
 
   carrier_in_words carrier;
+  bool starts = true;
 
 private:
   const bool carries_;
@@ -55,6 +58,7 @@ struct bench : test::actor_fixture {
           [this](const service_note& note) { notes.push_back(note.text); },
           [this](const forward_answer& message) { answers.push_back(message); },
           [this](const forward_listing& message) { listings.push_back(message); },
+          [](const part_changed&) {},
           [self](const stop&) { self->quit(); },
       };
     });
@@ -78,8 +82,28 @@ struct bench : test::actor_fixture {
     run();
   }
   forward_answer ask_to_add(const char* text) {
-    pass_on(host, forward_add{parse_forward(text)->front(), asker, ++tag});
+    pass_on(host, forward_add{parse_forward(text)->front(), asker, ++tag, by});
     return answered();
+  }
+  void ask_to_remove(const char* text) {
+    pass_on(host, forward_remove{*parse_forward_listen(text), asker, ++tag, by});
+    run();
+  }
+  // What the host's side is made of anew; the other one starts, or it does not.
+  void replace(bool starts = true) {
+    auto other = std::make_unique<host_in_words>(true);
+    other->starts = starts;
+    auto next = std::make_shared<std::unique_ptr<host_interface>>(std::move(other));
+    backend = starts ? static_cast<host_in_words*>(next->get()) : backend;
+    tell(host, replace_host{1, std::move(next), network_config{}});
+    run();
+  }
+  strings origins() {
+    strings all;
+    for (const auto& each : list())
+      all.push_back(std::to_string(each.rule.listen.port) + " " +
+                    (each.by.empty() ? "configuration" : each.by));
+    return all;
   }
   forward_answer answered() {
     run();
@@ -95,6 +119,7 @@ struct bench : test::actor_fixture {
     return listings.back().forwards;
   }
 
+  std::string by = "pid 1, uid 0"; // who asks
   test::probe vm_switch{*this};
   std::vector<host_state> states;
   std::vector<std::string> notes;
@@ -127,8 +152,8 @@ TEST_CASE("one that cannot be opened is the failure of the network, with its err
 TEST_CASE("forwards are added, listed and removed while the network runs") {
   bench b;
   CHECK(b.ask_to_add("80 -> web").failure.empty());
-  CHECK(b.notes ==
-        std::vector<std::string>{"tcp 127.0.0.1:80 -> web:80 waits for the VM to get an address"});
+  CHECK(b.notes == strings{"tcp 127.0.0.1:80 -> web:80 waits for the VM to get an address",
+                           "forward tcp 127.0.0.1:80 -> web:80 added by pid 1, uid 0"});
   CHECK(b.ask_to_add("99 -> web").code == EADDRINUSE);
   CHECK(b.ask_to_add("81 -> 10.0.0.1").failure.find("not an address for a host") !=
         std::string::npos);
@@ -136,14 +161,63 @@ TEST_CASE("forwards are added, listed and removed while the network runs") {
   CHECK(to_string(b.list()[0].rule) == "tcp 127.0.0.1:80 -> web:80");
   CHECK_FALSE(b.list()[0].address);
   const auto before = b.answers.size();
-  pass_on(b.host, forward_remove{*parse_forward_listen("80"), b.asker, ++b.tag});
-  b.run();
+  b.ask_to_remove("80");
+  CHECK(b.notes.back() == "forward tcp 127.0.0.1:80 -> web:80 removed by pid 1, uid 0");
   CHECK(b.answers.size() == before); // not before the port is free
   b.backend->carrier.closing();
   CHECK(b.answered().failure.empty());
   CHECK(b.list().empty());
-  pass_on(b.host, forward_remove{*parse_forward_listen("80"), b.asker, ++b.tag});
+  b.ask_to_remove("80");
   CHECK(b.answered().code == ENOENT);
+}
+
+TEST_CASE("a forward that the network cannot have is the asker's mistake, a taken port is not") {
+  bench b;
+  CHECK(b.ask_to_add("80 -> 10.0.0.1").code == EINVAL);
+  CHECK(b.ask_to_add("80 -> web").code == 0);
+  CHECK(b.ask_to_add("80 -> db").code == EADDRINUSE);
+}
+
+TEST_CASE("a reload neither takes away nor doubles what was added meanwhile") {
+  bench b{*parse_forward("80 -> 192.168.105.9")};
+  CHECK(b.ask_to_add("81 -> web").failure.empty());
+  b.by.clear(); // the configuration
+  b.ask_to_remove("81");
+  CHECK(b.answered().failure.empty());
+  CHECK(b.origins() == strings{"80 configuration", "81 pid 1, uid 0"});
+  CHECK(b.ask_to_add("81 -> db").code == EADDRINUSE);
+  CHECK(b.ask_to_add("81 -> web").failure.empty());
+  CHECK(b.notes.back() == "forward tcp 127.0.0.1:81 -> web:81 added by the configuration");
+  CHECK(b.origins() == strings{"80 configuration", "81 configuration"});
+}
+
+TEST_CASE("what a reload would end and somebody has ended before is as the reload wants it") {
+  bench b{*parse_forward("80 -> 192.168.105.9")};
+  b.ask_to_remove("80");
+  b.backend->carrier.closing();
+  CHECK(b.answered().failure.empty());
+  b.by.clear();
+  b.ask_to_remove("80");
+  CHECK(b.answered().failure.empty());
+  CHECK(b.list().empty());
+}
+
+TEST_CASE("forwards stay, and stay whose they are, when the host's side is made anew") {
+  bench b{*parse_forward("80 -> 192.168.105.9")};
+  CHECK(b.ask_to_add("81 -> web").failure.empty());
+  for (const bool starts : {true, false}) {
+    CAPTURE(starts);
+    b.replace(starts);
+    CHECK(b.origins() == strings{"80 configuration", "81 pid 1, uid 0"});
+  }
+}
+
+TEST_CASE("who looks in is told the forwards") {
+  bench b{*parse_forward("80 -> 192.168.105.9")};
+  tell(b.host, report_counters{b.vm_switch.handle, {}, {.services = true}});
+  b.run();
+  REQUIRE(b.vm_switch.seen().reports.size() == 1);
+  CHECK(b.vm_switch.seen().reports[0].services.forwards.size() == 1);
 }
 
 TEST_CASE("a network without a host's side answers that it has none") {

@@ -9,6 +9,7 @@
 
 #include "tests/support/dhcp.hpp"
 #include "tests/support/frames.hpp"
+#include "tests/support/tcp_segment.hpp"
 #include "transport/frame/burst_builder.hpp"
 #include "vmnet/host_interface.hpp"
 
@@ -26,21 +27,6 @@ public:
   std::vector<frame> frames;
   bool room = true;
 };
-
-/// A TCP segment without options, over IPv4.
-struct tcp_segment {
-  enum : std::uint8_t { fin = 1, syn = 2, rst = 4, psh = 8, ack = 16, urg = 32 };
-  std::uint16_t source_port = 0;
-  std::uint16_t destination_port = 0;
-  std::uint32_t sequence = 0;
-  std::uint32_t acknowledged = 0;
-  std::uint8_t flags = 0;
-  std::uint16_t window = 65535;
-  std::string data = {};
-};
-frame tcp(const route& way, const tcp_segment& segment);
-/// Options are skipped.
-std::optional<tcp_segment> parse_tcp(const ipv4_packet& packet);
 
 /// One VM in front of a host interface, driven by the test: it sends frames in bursts, lets the
 /// interface work when its descriptor is readable, and looks at what was delivered.

@@ -41,7 +41,7 @@ local_zone::local_zone(const dns_settings& settings)
     add(dns_name::reverse(*settings_.gateway6), pointer_resource(gateway), "gateway");
   }
   for (const auto& one : settings_.records)
-    add(one.name, one.resource, "record");
+    add(one.name, one.resource, "configuration");
   for (const auto& one : settings_.reservations) {
     const auto label = lower_case(one.name);
     const auto name = settings_.domain.with_label(label);
@@ -52,7 +52,7 @@ local_zone::local_zone(const dns_settings& settings)
       add(*name, address_resource(*one.address), "reservation");
   }
   add_backward("reservation");
-  add_backward("record");
+  add_backward("configuration");
 }
 
 void local_zone::add(const dns_name& name, dns_resource resource, const char* origin) {

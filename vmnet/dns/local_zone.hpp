@@ -11,16 +11,9 @@
 #include "vmnet/dhcp/lease_table.hpp"
 #include "vmnet/dns/dns_config.hpp"
 #include "vmnet/dns/lease_names.hpp"
+#include "vmnet/service_report.hpp"
 
 namespace vmswitch {
-
-/// One name that is answered here, for people and tools.
-struct dns_entry {
-  std::string name;
-  std::string type;
-  std::string value;
-  const char* origin; ///< "gateway", "record", "reservation" or "lease"
-};
 
 /// What the network answers by itself, and never asks anybody else.
 ///

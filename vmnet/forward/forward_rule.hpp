@@ -67,6 +67,7 @@ struct forward_status {
   forward_rule rule;
   std::optional<ip_address> address;      ///< where it leads to now; none: the VM has no address
   std::optional<forward_traffic> traffic; ///< none where libslirp carries it, which does not count
+  std::string by{};                       ///< who added it meanwhile; empty: the configuration
 };
 
 // -- text -------------------------------------------------------------------------------------

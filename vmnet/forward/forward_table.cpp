@@ -11,7 +11,13 @@ using level = service_note::level;
 
 } // namespace
 
-result<void> forward_table::add(const forward_rule& rule) {
+result<void> forward_table::add(const forward_rule& rule, const std::string& by) {
+  if (const auto same = forwards_.find(rule.listen); by.empty() && same != forwards_.end() &&
+                                                     same->second.rule == rule &&
+                                                     !same->second.by.empty()) {
+    same->second.by.clear();
+    return {};
+  }
   if (forwards_.size() >= most_forwards)
     return fail("the network has " + std::to_string(most_forwards) +
                 " forwards, the most that it may have: remove one before");
@@ -22,7 +28,7 @@ result<void> forward_table::add(const forward_rule& rule) {
                   EADDRINUSE);
   if (auto opened = carrier_.open(rule); !opened)
     return opened;
-  auto& made = forwards_.emplace(rule.listen, entry{rule, {}}).first->second;
+  auto& made = forwards_.emplace(rule.listen, entry{rule, by, {}}).first->second;
   aim(made);
   if (!made.vm)
     tell_({level::info, "forward", to_string(rule) + " waits for the VM to get an address"});
@@ -39,9 +45,18 @@ result<void> forward_table::remove(const forward_listen& which, std::function<vo
 std::vector<forward_status> forward_table::list() const {
   std::vector<forward_status> all;
   for (const auto& [listen, one] : forwards_)
-    all.push_back({one.rule, one.vm ? std::optional{one.vm->address} : std::nullopt,
-                   carrier_.traffic(listen)});
+    all.push_back(status(one));
   return all;
+}
+
+std::optional<forward_status> forward_table::find(const forward_listen& which) const {
+  const auto found = forwards_.find(which);
+  return found == forwards_.end() ? std::nullopt : std::optional{status(found->second)};
+}
+
+forward_status forward_table::status(const entry& forward) const {
+  return {forward.rule, forward.vm ? std::optional{forward.vm->address} : std::nullopt,
+          carrier_.traffic(forward.rule.listen), forward.by};
 }
 
 void forward_table::look_up_with(vm_lookup lookup) {

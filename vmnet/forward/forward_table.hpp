@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "vmnet/forward/forward_carrier.hpp"
@@ -17,6 +18,9 @@ namespace vmswitch {
 /// up then, and again whenever leases have changed (follow()). So it waits for a VM that has no
 /// address yet, and goes with one that gets another. The carrier does the work.
 ///
+/// A forward is the configuration's, or somebody's who added it meanwhile (`by`). The latter
+/// becomes the configuration's, and goes on as it is, when that adds the same.
+///
 /// No lock: all on the carrier's thread.
 class forward_table {
 public:
@@ -27,13 +31,14 @@ public:
 
   /// Fails if the place is taken, by a forward of ours or by somebody else, if there are
   /// most_forwards, or if the system refuses. @pre check_forward(rule)
-  result<void> add(const forward_rule& rule);
+  result<void> add(const forward_rule& rule, const std::string& by = {});
 
   /// Fails if there is none. `closed` as in forward_carrier::close.
   result<void> remove(const forward_listen& which, std::function<void()> closed);
 
   /// Sorted by where they listen.
   std::vector<forward_status> list() const;
+  std::optional<forward_status> find(const forward_listen& which) const;
 
   /// Reservations have changed: VMs are looked up in this way from now on.
   void look_up_with(vm_lookup lookup);
@@ -44,8 +49,10 @@ public:
 private:
   struct entry {
     forward_rule rule;
+    std::string by;
     std::optional<found_vm> vm;
   };
+  forward_status status(const entry& forward) const;
   void aim(entry& forward);
 
   forward_carrier& carrier_;

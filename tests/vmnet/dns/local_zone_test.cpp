@@ -254,7 +254,7 @@ TEST_SUITE("local zone") {
       if (one.type == "A")
         lines.push_back(one.name + " " + one.value + " " + one.origin);
     std::ranges::sort(lines);
-    CHECK(lines == strings{"db.vm.internal 192.168.105.50 record",
+    CHECK(lines == strings{"db.vm.internal 192.168.105.50 configuration",
                            "gateway.vm.internal 192.168.105.1 gateway",
                            "kept.vm.internal 192.168.105.42 reservation",
                            "web.vm.internal 192.168.105.20 lease"});

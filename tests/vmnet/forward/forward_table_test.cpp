@@ -202,6 +202,23 @@ TEST_SUITE("forward table") {
     CHECK(f.table.list()[0].address == ip_address{ip("192.168.105.9")});
   }
 
+  TEST_CASE("what somebody has added is the configuration's, and goes on, once that has the same") {
+    fixture f;
+    const auto rule = parse_forward("80 -> 192.168.105.9")->front();
+    const auto elsewhere = parse_forward("80 -> 192.168.105.10")->front();
+    REQUIRE(f.table.add(rule, "pid 1, uid 0"));
+    CHECK(f.table.find(rule.listen)->by == "pid 1, uid 0");
+    CHECK_FALSE(f.table.add(rule, "pid 2, uid 0"));
+    CHECK_FALSE(f.table.add(elsewhere));
+    f.carrier.log.clear();
+    CHECK(f.table.add(rule));
+    CHECK(f.carrier.log.empty());
+    CHECK(f.table.find(rule.listen)->by.empty());
+    CHECK_FALSE(f.table.add(rule)); // twice in one configuration
+    CHECK(f.table.list().size() == 1);
+    CHECK_FALSE(f.table.find(*parse_forward_listen("81")));
+  }
+
   TEST_CASE("a network has a thousand forwards, and no more") {
     fixture f;
     f.add("1-1024 -> 192.168.105.9");
