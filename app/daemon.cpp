@@ -131,6 +131,9 @@ private:
     hooks.reload = [this](bool dry_run, reloader::listener done) {
       asio::post(context_, [this, dry_run, done = std::move(done)] { reload(dry_run, done); });
     };
+    hooks.order_forward = [desk = fleet_.forward_desk()](forward_order order) {
+      tell(desk, std::move(order));
+    };
     hooks.start_capture = [this](const std::string& network, std::shared_ptr<capture_tap> tap) {
       fleet_.tell_network(network, capture_start{std::move(tap)});
     };

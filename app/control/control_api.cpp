@@ -10,9 +10,11 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "app/control/forwards_api.hpp"
 #include "app/control/json_views.hpp"
 #include "app/control/openapi.hpp"
 #include "app/control/reload_api.hpp"
+#include "app/control/service_views.hpp"
 #include "app/setting_values.hpp"
 #include "app/version.hpp"
 
@@ -203,6 +205,15 @@ void add_control_api(router& routes, const control_hooks& hooks, const control_f
   routes.add("GET", "/v1/leases", control_role::read,
              looking(hooks, {.services = true}, [](const http_request& request, const auto& seen) {
                return json_response(leases_json(seen, query(request, "network")));
+             }));
+  routes.add("GET", "/v1/forwards", control_role::read,
+             looking(hooks, {.services = true}, [](const http_request& request, const auto& seen) {
+               return json_response(forwards_json(seen, query(request, "network")));
+             }));
+  add_forward_changes(routes, hooks);
+  routes.add("GET", "/v1/dns", control_role::read,
+             looking(hooks, {.names = true}, [](const http_request& request, const auto& seen) {
+               return json_response(dns_json(seen, query(request, "network")));
              }));
   routes.add("GET", "/v1/captures", control_role::read,
              looking(hooks, {.ports = true}, [](const http_request& request, const auto& seen) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "actors/inspect/snapshot.hpp"
+#include "actors/network/forward_order.hpp"
 #include "app/control/http_types.hpp"
 #include "app/control/loopback_endpoint.hpp"
 #include "app/settings.hpp"
@@ -26,6 +27,8 @@ struct control_hooks {
   std::function<void(log_level)> set_log_level;
   /// Reloads, or tells what a reload would do; `done` is called once, on any thread.
   std::function<void(bool dry_run, std::function<void(const reload_report&)> done)> reload;
+  /// Has a network begin or end a forward.
+  std::function<void(forward_order)> order_forward;
   /// Into the network of this name, if there is one; without one the tap goes.
   std::function<void(const std::string& network, std::shared_ptr<capture_tap>)> start_capture;
   std::function<void(const std::string& network, std::uint64_t id)> stop_capture;

@@ -77,6 +77,12 @@ struct control_server::implementation {
         asio::post(context, [done, seen = std::move(seen)] { done(seen); });
       });
     };
+    with.order_forward = [this, place = std::move(with.order_forward)](forward_order order) {
+      order.done = [this, done = std::move(order.done)](const result<void>& outcome) {
+        asio::post(context, [done, outcome] { done(outcome); });
+      };
+      place(std::move(order));
+    };
     with.open_dashboard = [this](const loopback_endpoint& at, control_role role) {
       return open_entrance(at, role);
     };

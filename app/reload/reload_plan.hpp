@@ -49,7 +49,8 @@ struct reload_plan {
 /// type; the order in which they stand means nothing. What is the same on both sides has no action,
 /// so nobody who uses it notices anything. What cannot change while the daemon runs is held back
 /// with its reason, and the rest of the plan is made as if that difference were not there. A
-/// setting that is not known here is held back as well, never passed over.
+/// setting that is not known here is held back as well, never passed over. What is no setting, such
+/// as a forward that somebody has added since, is in neither, and stays.
 /// Pure. @pre both are valid: see parse_config()
 reload_plan plan_reload(const daemon_settings& now, const daemon_settings& next);
 

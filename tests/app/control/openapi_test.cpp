@@ -40,6 +40,7 @@ struct bench {
       done(report);
     };
     add_control_api(routes, hooks, facts, events);
+    hooks.order_forward = [](const forward_order& order) { order.done({}); };
     hooks.start_capture = [](const std::string&, const std::shared_ptr<capture_tap>& tap) {
       const capture_tap::port port{1, "lab.1"};
       tap->begin({&port, 1}, {});
@@ -50,8 +51,10 @@ struct bench {
     add_metrics(routes, hooks, [] { return metrics_facts{}; });
   }
   http_response ask(const std::string& method, const std::string& path,
-                    const std::string& body = {}) {
+                    const std::string& body = {},
+                    std::map<std::string, std::string, std::less<>> query = {}) {
     http_request request;
+    request.query = std::move(query);
     request.method = method;
     request.path = path;
     request.body = body;
@@ -214,6 +217,21 @@ TEST_SUITE("openapi") {
     const auto refused = b.ask("POST", "/v1/reload");
     CHECK(refused.status == 422);
     CHECK(json::parse(refused.body)["error"] == "vm.toml:1:1: one\nvm.toml:2:1: two");
+  }
+
+  TEST_CASE("a forward is begun and ended as the document says") {
+    bench b;
+    checker schema{b.document};
+    const auto content = [&](const char* method, const char* status) {
+      return answer_schema(b.document, "/v1/forwards", method, status)["application/json"];
+    };
+    const auto made = b.ask("POST", "/v1/forwards", R"({"listen_port":80,"to":"web"})");
+    CHECK(made.status == 201);
+    schema.check(content("post", "201")["schema"], json::parse(made.body), "added");
+    const auto removed = b.ask("DELETE", "/v1/forwards", {}, {{"listen", "2222"}});
+    CHECK(removed.status == 200);
+    schema.check(content("delete", "200")["schema"], json::parse(removed.body), "removed");
+    CHECK(b.ask("DELETE", "/v1/forwards", {}, {{"listen", "80"}}).status == 404);
   }
 
   TEST_CASE("events are of documented types") {

@@ -6,7 +6,8 @@
 namespace vmswitch::test {
 
 /// A daemon with one network "lab": the host, a VM that does well, one that is stuck and one that
-/// did not answer; two addresses, a lease, and traffic of ports that have gone.
+/// did not answer; two addresses, a lease, two forwards, two names, and traffic of ports that have
+/// gone.
 inline daemon_snapshot lab_snapshot() {
   using namespace std::chrono_literals;
   network_snapshot network;
@@ -60,13 +61,21 @@ inline daemon_snapshot lab_snapshot() {
   network.services.dhcp = true;
   network.services.leases = {
       {ipv4_address{0xc0a86914}, vm_mac(1), lease_info::state::bound, 3600s, "web\x1b[31m"}};
+  using rule = forward_rule;
+  const ip_address here = ipv4_address{0x7f00'0001};
+  network.services.forwards = {
+      {rule{{forward_protocol::tcp, here, 2222}, std::string{"web"}, 22},
+       ip_address{ipv4_address{0xc0a86914}}, forward_traffic{1, 5, 2, 1000, 2048}},
+      {rule{{forward_protocol::udp, here, 53}, vm_mac(1), 5353}, {}, {}, "pid 4711, uid 1000"}};
+  network.services.names = {{"web.vm.internal", "A", "192.168.105.20", "lease"},
+                            {"db.vm.internal", "A", "192.168.105.50", "configuration"}};
   network.gone = {100, 10000, 200, 20000, {}};
   network.gone.drops.add(drop_reason::port_closed, 3);
   network.switch_drops.add(drop_reason::unknown_port, 4);
 
   daemon_snapshot seen;
   seen.networks.push_back(std::move(network));
-  seen.scope = {true, true, true};
+  seen.scope = {true, true, true, true};
   return seen;
 }
 
