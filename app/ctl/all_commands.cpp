@@ -2,6 +2,7 @@
 #include "app/ctl/commands/completion_command.hpp"
 #include "app/ctl/commands/dashboard_command.hpp"
 #include "app/ctl/commands/events_command.hpp"
+#include "app/ctl/commands/forward_command.hpp"
 #include "app/ctl/commands/log_command.hpp"
 #include "app/ctl/commands/reload_command.hpp"
 #include "app/ctl/commands/show_commands.hpp"
@@ -17,6 +18,7 @@ std::vector<std::unique_ptr<ctl_command>> all_ctl_commands() {
   all.push_back(make_events_command());
   all.push_back(make_capture_command());
   all.push_back(make_dashboard_command());
+  all.push_back(make_forward_command());
   all.push_back(make_log_command());
   all.push_back(make_reload_command());
   all.push_back(make_completion_command());

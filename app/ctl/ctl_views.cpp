@@ -8,6 +8,7 @@
 
 #include "app/ctl/drop_advice.hpp"
 #include "app/ctl/text_table.hpp"
+#include "app/printable.hpp"
 
 namespace vmswitch {
 
@@ -44,6 +45,16 @@ std::string drops_text(const json& object) {
 
 std::string dash_if_empty(std::string text) {
   return text.empty() ? "-" : text;
+}
+
+// Networks that an answer lacks.
+std::string silent_text(const json& answer) {
+  std::string text;
+  for (const auto& each : list_of(answer, "silent"))
+    if (each.is_string())
+      text += fmt::format("network {} did not answer in time: try again\n",
+                          printable(each.get<std::string>()));
+  return text;
 }
 
 std::string mac_text(const json& port) {
@@ -149,6 +160,41 @@ std::string leases_view(const json& leases, bool colour) {
                text_of(each, "network")});
   }
   return table.render(colour);
+}
+
+std::string forwards_view(const json& forwards, bool colour) {
+  text_table table{{{"ON THE HOST"},
+                    {"TO"},
+                    {"ADDRESS NOW"},
+                    {"OPEN", align::right},
+                    {"ACCEPTED", align::right},
+                    {"TO VM", align::right},
+                    {"FROM VM", align::right},
+                    {"ORIGIN"},
+                    {"NETWORK"}}};
+  for (const auto& each : list_of(forwards, "forwards")) {
+    const auto rule = text_of(each, "rule");
+    const auto arrow = rule.find(" -> ");
+    const bool is_counted = member(each, "accepted").is_number();
+    const auto bytes = [&](const char* key) {
+      return is_counted ? bytes_text(number_of(each, key)) : "-";
+    };
+    table.add({rule.substr(0, arrow), arrow == std::string::npos ? "" : rule.substr(arrow + 4),
+               dash_if_empty(text_of(each, "address")), is_counted ? count_text(each, "open") : "-",
+               is_counted ? count_text(each, "accepted") : "-", bytes("bytes_to_vm"),
+               bytes("bytes_from_vm"), text_of(each, "origin"), text_of(each, "network")});
+  }
+  const auto silent = silent_text(forwards);
+  return table.empty() && silent.empty() ? "No port of the host leads to a VM.\n"
+                                         : table.render(colour) + silent;
+}
+
+std::string dns_view(const json& records, bool colour) {
+  text_table table{{{"NAME"}, {"TYPE"}, {"VALUE"}, {"ORIGIN"}, {"NETWORK"}}};
+  for (const auto& each : list_of(records, "records"))
+    table.add({text_of(each, "name"), text_of(each, "type"), text_of(each, "value"),
+               text_of(each, "origin"), text_of(each, "network")});
+  return table.render(colour) + silent_text(records);
 }
 
 std::string captures_view(const json& captures, bool colour) {

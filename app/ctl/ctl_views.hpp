@@ -14,6 +14,8 @@ std::string networks_view(const nlohmann::json& networks, bool colour);
 std::string ports_view(const nlohmann::json& ports, bool colour);
 std::string macs_view(const nlohmann::json& macs, bool colour);
 std::string leases_view(const nlohmann::json& leases, bool colour);
+std::string forwards_view(const nlohmann::json& forwards, bool colour);
+std::string dns_view(const nlohmann::json& records, bool colour);
 std::string captures_view(const nlohmann::json& captures, bool colour);
 /// Which frames were dropped, where and why, and what to do about it.
 std::string drops_view(const nlohmann::json& networks, const nlohmann::json& ports, bool colour);

@@ -12,7 +12,8 @@ TEST_CASE("vmswitchctl shows tables to people and JSON to programs") {
   auto daemon = lab.start();
   auto a = lab.connect(), b = lab.connect();
   REQUIRE(hears(b, a));
-  for (const char* command : {"status", "networks", "ports", "mac", "leases", "drops", "log"}) {
+  for (const char* command :
+       {"status", "networks", "ports", "mac", "leases", "dns", "drops", "log"}) {
     CAPTURE(command);
     const auto table = lab.ctl({command});
     CHECK(table.code == 0);

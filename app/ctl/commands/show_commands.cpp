@@ -1,4 +1,5 @@
-// The commands that show one thing: status, networks, ports, mac, leases, drops.
+// The commands that show one thing: status, networks, ports, mac, leases, dns,
+// captures, drops.
 
 #include "app/ctl/commands/show_commands.hpp"
 
@@ -87,6 +88,10 @@ void add_show_commands(std::vector<std::unique_ptr<ctl_command>>& commands) {
   add({"leases", "Addresses that VMs have by DHCP", "/v1/leases", true, false,
        [](const json& answer, const ctl_context& context) {
          return leases_view(answer, context.colour);
+       }});
+  add({"dns", "Names that the networks' DNS answers by itself", "/v1/dns", true, false,
+       [](const json& answer, const ctl_context& context) {
+         return dns_view(answer, context.colour);
        }});
   add({"captures", "Captures that run", "/v1/captures", true, false,
        [](const json& answer, const ctl_context& context) {

@@ -52,6 +52,22 @@ TEST_SUITE("vmswitchctl's command line") {
     }
   }
 
+  TEST_CASE("a forward is given in one word or several, and the network before or behind it") {
+    for (const char* line :
+         {"forward add \"tcp 127.0.0.1:2222 -> web:22\" -n lab", "forward list", "forward rm 2222",
+          "forward add -n lab tcp 127.0.0.1:2222 to web:22", "forward rm udp [::1]:53 --json"}) {
+      CAPTURE(line);
+      ctl_program program;
+      CHECK(complaint_about(program, line).empty());
+      CHECK(program.chosen() != nullptr);
+    }
+    for (const char* line : {"forward", "forward add", "forward rm", "forward list web"}) {
+      CAPTURE(line);
+      ctl_program program;
+      CHECK_FALSE(complaint_about(program, line).empty());
+    }
+  }
+
   TEST_CASE("every command has a help of its own") {
     ctl_program program;
     for (const auto& command : describe(program.app()).commands) {

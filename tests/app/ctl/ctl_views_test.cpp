@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "app/control/json_views.hpp"
+#include "app/control/service_views.hpp"
 #include "app/ctl/drop_advice.hpp"
 #include "app/ctl/text_table.hpp"
 #include "tests/app/control/snapshots.hpp"
@@ -98,6 +99,21 @@ TEST_SUITE("ctl views") {
     CHECK(has(networks, "/tmp/lab.sock /tmp/lab-dgram.sock"));
   }
 
+  TEST_CASE("forwards and names are shown; a network that did not answer is named") {
+    auto seen = lab_snapshot();
+    const auto forwards = forwards_view(parsed(forwards_json(seen, "")), false);
+    CHECK(has(forwards, "tcp 127.0.0.1:2222  web:22"));
+    CHECK(has(forwards, "192.168.105.20     1         5  1000 B  2.00 KiB  configuration  lab"));
+    CHECK(has(forwards, " -  live "));
+    CHECK(
+        has(dns_view(parsed(dns_json(seen, "")), false), "db.vm.internal   A     192.168.105.50"));
+    seen.networks[0].services = {};
+    CHECK(has(forwards_view(parsed(forwards_json(seen, "")), false), "No port of the host"));
+    seen.networks[0].silent = {"host"};
+    CHECK(has(forwards_view(parsed(forwards_json(seen, "")), false), "network lab did not answer"));
+    CHECK(has(dns_view(parsed(dns_json(seen, "")), false), "network lab did not answer"));
+  }
+
   TEST_CASE(
       "an answer of another shape, from a daemon of another version, is shown as far as it goes") {
     for (const char* text : {"{}", "[]", "null", R"({"ports":7})", R"({"ports":[1,null,{}]})",
@@ -107,6 +123,8 @@ TEST_SUITE("ctl views") {
       CHECK_FALSE(ports_view(odd, false).empty());
       CHECK_FALSE(networks_view(odd, false).empty());
       CHECK_FALSE(macs_view(odd, false).empty());
+      CHECK_FALSE(forwards_view(odd, false).empty());
+      CHECK_FALSE(dns_view(odd, false).empty());
       CHECK_FALSE(leases_view(odd, false).empty());
       CHECK_FALSE(status_view(odd, odd, false).empty());
       CHECK_FALSE(drops_view(odd, odd, false).empty());
