@@ -52,6 +52,8 @@ TEST_CASE("bash completes commands, options and what the daemon has") {
   CHECK(completed("vmswitchctl ports --wat", 2) == "--watch\n");
   CHECK(completed("vmswitchctl ports -n ''", 3) == "default\n");
   CHECK(completed("vmswitchctl log de", 2) == "debug\n");
+  CHECK(completed("vmswitchctl forward a", 2) == "add\n");
+  CHECK(completed("vmswitchctl forward add -n ''", 4) == "default\n");
   CHECK(completed("vmswitchctl --color al", 2) == "always\n");
 }
 
