@@ -52,7 +52,7 @@ void capture_set::record(port_id from, const burst& in, const forwarding::outcom
       for (const auto& unicast : outcome.unicasts)
         if (unicast.slot == slot)
           each->record(slot, pcapng::direction::outbound, unicast.frames, now);
-    } else if (outcome.flood != nullptr) {
+    } else if (outcome.flood != nullptr && table.floods_to(slot)) {
       each->record(slot, pcapng::direction::outbound, *outcome.flood, now);
     }
     each->publish();

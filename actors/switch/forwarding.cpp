@@ -7,11 +7,11 @@ namespace vmswitch {
 
 forwarding::forwarding(mac_table::limits bounds, std::uint64_t seed) : table_{bounds, seed} {}
 
-void forwarding::attach(port_id added) {
+void forwarding::attach(port_id added, port_flags flags) {
   if (added.slot >= slots_.size())
     slots_.resize(added.slot + 1);
   assert(!slots_[added.slot].up);
-  slots_[added.slot] = {added.generation, true, none};
+  slots_[added.slot] = {added.generation, true, bits_of(flags), none};
   ++attached_;
 }
 
@@ -26,6 +26,14 @@ void forwarding::detach(port_id gone) {
 bool forwarding::attached(port_id which) const noexcept {
   return which.slot < slots_.size() && slots_[which.slot].up &&
          slots_[which.slot].generation == which.generation;
+}
+
+void forwarding::change(port_id which, port_flags flags) {
+  if (!attached(which))
+    return;
+  slots_[which.slot].flags = bits_of(flags);
+  if (flags.down)
+    table_.forget(which.slot);
 }
 
 // The slow path: a frame whose addresses differ from its predecessor's.
@@ -83,6 +91,8 @@ void forwarding::dispatch(std::uint32_t target, std::uint32_t from_slot, const b
     result.drops.add(drop_reason::same_port, frames);
   else if (target == to_nobody)
     result.drops.add(drop_reason::group_source, frames);
+  else if (target != to_all && (slots_[target].flags & refused_) != 0)
+    result.drops.add(drop_reason::port_isolated, frames); // no address is behind one that is down
   else
     emit(target, in, run.begin, run.end, frames);
 }
@@ -94,12 +104,19 @@ forwarding::outcome forwarding::process(port_id from, const burst& in, std::uint
   moves_.clear();
   learned_.clear();
   flood_ = burst{};
+  from_slot_ = from.slot;
 
   outcome result{};
   if (!attached(from)) {
     result.drops.add(drop_reason::unknown_port, in.frames());
     return result;
   }
+  const auto own = slots_[from.slot].flags;
+  if ((own & down) != 0) {
+    result.drops.add(drop_reason::port_down, in.frames());
+    return result;
+  }
+  refused_ = static_cast<std::uint8_t>(down | (own & isolated));
 
   const auto conclude = [&] {
     result.unicasts = unicasts_;

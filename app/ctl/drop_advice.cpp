@@ -8,11 +8,13 @@ namespace vmswitch {
 
 std::string drop_advice(std::string_view reason) {
   using entry = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<entry, 13> all{{
+  static constexpr std::array<entry, 15> all{{
       {"runt", "shorter than an Ethernet header: a fault in the guest"},
       {"oversize", "larger than the mtu allows: lower the guest's, or raise ours"},
       {"group_source", "a multicast source address: a fault in the guest"},
       {"same_port", "its target is where it came from: a bridge in the guest"},
+      {"port_isolated", "both ports are isolated; port set --isolate off ends it"},
+      {"port_down", "the port was set down; port set --up ends it"},
       {"unknown_port", "its port had just gone"},
       {"egress_expired", "the VM was too slow: egress_deadline_ms passed"},
       {"egress_stalled", "the VM takes nothing: it is paused, or hangs"},

@@ -8,6 +8,8 @@ export const advice = {
   oversize: "larger than the mtu allows: lower the guest's, or raise ours",
   group_source: "a multicast source address: a fault in the guest",
   same_port: "its target is where it came from: a bridge in the guest",
+  port_isolated: "both ports are isolated; port set --isolate off ends it",
+  port_down: "the port was set down; port set --up ends it",
   unknown_port: "its port had just gone",
   egress_expired: "the VM was too slow: egress_deadline_ms passed",
   egress_stalled: "the VM takes nothing: it is paused, or hangs",

@@ -14,6 +14,10 @@ std::string_view to_string(drop_reason reason) noexcept {
     return "group_source";
   case drop_reason::same_port:
     return "same_port";
+  case drop_reason::port_isolated:
+    return "port_isolated";
+  case drop_reason::port_down:
+    return "port_down";
   case drop_reason::unknown_port:
     return "unknown_port";
   case drop_reason::egress_expired:

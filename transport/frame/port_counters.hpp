@@ -13,6 +13,8 @@ enum class drop_reason : std::uint8_t {
   oversize,          ///< longer than the network's max_frame
   group_source,      ///< a multicast or broadcast source address
   same_port,         ///< its destination is behind the port that it came from
+  port_isolated,     ///< from one isolated port to another
+  port_down,         ///< from, or to, a port that somebody has set down
   unknown_port,      ///< from a port that the switch does not (or no longer) know
   egress_expired,    ///< waited longer than the egress deadline
   egress_stalled,    ///< the receiver has made no progress since its deadline passed

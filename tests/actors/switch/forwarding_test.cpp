@@ -32,10 +32,10 @@ struct bench {
 
   std::vector<std::vector<int>> deliver(std::uint32_t from, const std::vector<frame>& frames) {
     const auto in = make(frames);
-    return collect(from, table.process({from, 1}, in, now));
+    return collect(table.process({from, 1}, in, now));
   }
 
-  std::vector<std::vector<int>> collect(std::uint32_t from, const forwarding::outcome& outcome) {
+  std::vector<std::vector<int>> collect(const forwarding::outcome& outcome) {
     drops = outcome.drops;
     ranges = 0;
     std::vector<std::vector<int>> received(4);
@@ -46,7 +46,7 @@ struct bench {
     }
     if (outcome.flood)
       for (std::uint32_t slot = 0; slot < 4; ++slot)
-        if (slot != from && !table.has_unicast(slot))
+        if (table.floods_to(slot))
           for (const auto& bare : frames_of(*outcome.flood))
             received[slot].push_back(tag_of(bare));
     return received;
@@ -144,7 +144,7 @@ TEST_CASE("frames of a port that has gone are dropped, even when its slot is in 
   b.table.detach({2, 1});
   b.table.attach({2, 2});
   const auto in = b.make(tagged_frame(broadcast_mac, vm_mac(2), 1));
-  CHECK(b.collect(2, b.table.process({2, 1}, in, 0)) == lists(4));
+  CHECK(b.collect(b.table.process({2, 1}, in, 0)) == lists(4));
   CHECK(b.drops[drop_reason::unknown_port] == 1);
   CHECK(b.table.table().size() == 0);
 }
@@ -156,6 +156,73 @@ TEST_CASE("frames for an address whose port has gone are flooded, not lost") {
   const auto received = b.deliver(0, {tagged_frame(vm_mac(1), vm_mac(0), 4)});
   CHECK(received[2] == std::vector<int>{4});
   CHECK(received[3] == std::vector<int>{4});
+}
+
+TEST_CASE("two isolated ports get nothing of each other, and both reach all others") {
+  bench b;
+  for (std::uint32_t slot = 0; slot < 4; ++slot)
+    b.learn(slot, slot);
+  b.table.change({0, 1}, {.isolated = true});
+  b.table.change({1, 1}, {.isolated = true});
+  const auto to_all = [](std::uint32_t from) {
+    return std::vector<frame>{tagged_frame(vm_mac(1 - from), vm_mac(from), 1),
+                              tagged_frame(broadcast_mac, vm_mac(from), 2),
+                              tagged_frame(vm_mac(2), vm_mac(from), 3),
+                              tagged_frame(vm_mac(99), vm_mac(from), 4)};
+  };
+  CHECK(b.deliver(0, to_all(0)) == lists{{}, {}, {2, 3, 4}, {2, 4}});
+  CHECK(b.drops[drop_reason::port_isolated] == 1); // what a flood leaves out is no drop
+  CHECK(b.deliver(1, to_all(1)) == lists{{}, {}, {2, 3, 4}, {2, 4}});
+  CHECK(b.drops.total() == 1);
+  CHECK(b.deliver(2, {tagged_frame(vm_mac(0), vm_mac(2), 1), tagged_frame(vm_mac(1), vm_mac(2), 2),
+                      tagged_frame(broadcast_mac, vm_mac(2), 3)}) ==
+        lists{{1, 3}, {2, 3}, {}, {3}});
+  b.table.change({1, 1}, {});
+  CHECK(b.deliver(0, {tagged_frame(vm_mac(1), vm_mac(0), 7)}) == lists{{}, {7}, {}, {}});
+}
+
+TEST_CASE("a burst of one flow to an isolated port is dropped as a whole") {
+  bench b;
+  b.learn(1, 1);
+  b.table.change({0, 1}, {.isolated = true});
+  b.table.change({1, 1}, {.isolated = true});
+  const std::vector<frame> frames(20, tagged_frame(vm_mac(1), vm_mac(0), 1));
+  auto in = b.make(frames);
+  in.mark_one_flow();
+  CHECK(b.collect(b.table.process({0, 1}, in, 0)) == lists(4));
+  CHECK(b.drops[drop_reason::port_isolated] == 20);
+}
+
+TEST_CASE("a port that is down sends nothing, gets nothing, and its addresses are forgotten") {
+  bench b;
+  b.learn(0, 0);
+  b.learn(1, 1);
+  b.table.change({1, 1}, {.down = true});
+  CHECK(b.table.is_down(1));
+  CHECK(b.table.table().size_behind(1) == 0);
+  CHECK(b.deliver(0, {tagged_frame(vm_mac(1), vm_mac(0), 1),
+                      tagged_frame(broadcast_mac, vm_mac(0), 2)}) == lists{{}, {}, {1, 2}, {1, 2}});
+  CHECK(b.drops.total() == 0); // they have reached others
+  CHECK(b.deliver(1, {tagged_frame(vm_mac(0), vm_mac(1), 1),
+                      tagged_frame(broadcast_mac, vm_mac(1), 2)}) == lists(4));
+  CHECK(b.drops[drop_reason::port_down] == 2);
+  CHECK(b.table.table().size_behind(1) == 0);
+  b.table.change({1, 1}, {});
+  CHECK(b.deliver(1, {tagged_frame(vm_mac(0), vm_mac(1), 3)}) == lists{{3}, {}, {}, {}});
+  CHECK(b.deliver(0, {tagged_frame(vm_mac(1), vm_mac(0), 4)}) == lists{{}, {4}, {}, {}});
+}
+
+TEST_CASE("flags end with their port, and those for one that has gone change nothing") {
+  bench b;
+  b.table.change({1, 1}, {.isolated = true, .down = true});
+  b.table.detach({1, 1});
+  CHECK_FALSE(b.table.is_down(1));
+  b.table.attach({1, 2});
+  b.table.change({1, 1}, {.down = true});
+  CHECK_FALSE(b.table.is_down(1));
+  b.table.detach({1, 2});
+  b.table.attach({1, 3}, {.down = true});
+  CHECK(b.table.is_down(1));
 }
 
 TEST_CASE("vde-2#49: tagged frames pass as they are") {

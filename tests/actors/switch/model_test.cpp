@@ -23,25 +23,36 @@ class obvious_switch {
 public:
   void forward(std::uint32_t from, const frame& bare) {
     const auto view = ethernet_view::unchecked(bare);
+    if (flags[from].down)
+      return drops.add(drop_reason::port_down, 1);
     if (view.source().is_group())
-      return;
+      return drops.add(drop_reason::group_source, 1);
     where_[view.source()] = from;
     const auto known = where_.find(view.destination());
     if (!view.destination().is_group() && known != where_.end()) {
-      if (known->second != from)
+      if (known->second == from)
+        drops.add(drop_reason::same_port, 1);
+      else if (!passes(from, known->second))
+        drops.add(drop_reason::port_isolated, 1);
+      else
         received[known->second].push_back(bare);
       return;
     }
     for (std::uint32_t slot = 0; slot < port_count; ++slot)
-      if (slot != from)
+      if (slot != from && passes(from, slot))
         received[slot].push_back(bare);
   }
   void forget(std::uint32_t slot) {
     std::erase_if(where_, [&](const auto& each) { return each.second == slot; });
   }
   std::vector<frame> received[port_count];
+  port_flags flags[port_count];
+  drop_counters drops;
 
 private:
+  bool passes(std::uint32_t from, std::uint32_t to) const {
+    return !flags[to].down && !(flags[from].isolated && flags[to].isolated);
+  }
   std::map<mac_address, std::uint32_t> where_;
 };
 
@@ -57,6 +68,7 @@ TEST_CASE("random bursts are forwarded as by a slow, obvious switch") {
     table.attach({slot, 0});
   burst_maker make;
   std::vector<frame> received[port_count];
+  drop_counters drops;
 
   const auto random_mac = [&] {
     switch (random.below(12)) {
@@ -75,6 +87,15 @@ TEST_CASE("random bursts are forwarded as by a slow, obvious switch") {
       table.detach({from, generation[from]});
       table.attach({from, ++generation[from]});
       model.forget(from);
+      model.flags[from] = {};
+      continue;
+    }
+    if (random.below(50) == 0) {
+      const port_flags flags{random.below(2) == 0, random.below(4) == 0};
+      table.change({from, generation[from]}, flags);
+      model.flags[from] = flags;
+      if (flags.down)
+        model.forget(from);
       continue;
     }
     std::vector<frame> frames;
@@ -93,12 +114,13 @@ TEST_CASE("random bursts are forwarded as by a slow, obvious switch") {
     }
     const auto in = make(frames);
     const auto outcome = table.process({from, generation[from]}, in, 0);
+    drops += outcome.drops;
     for (const auto& each : outcome.unicasts)
       for (auto& bare : frames_of(each.frames))
         received[each.slot].push_back(std::move(bare));
     if (outcome.flood)
       for (std::uint32_t slot = 0; slot < port_count; ++slot)
-        if (slot != from && !table.has_unicast(slot))
+        if (table.floods_to(slot))
           for (auto& bare : frames_of(*outcome.flood))
             received[slot].push_back(std::move(bare));
   }
@@ -106,6 +128,11 @@ TEST_CASE("random bursts are forwarded as by a slow, obvious switch") {
     CAPTURE(slot);
     REQUIRE(received[slot].size() > 100);
     CHECK(received[slot] == model.received[slot]);
+  }
+  for (std::size_t i = 0; i < drop_reason_count; ++i) {
+    const auto reason = static_cast<drop_reason>(i);
+    CAPTURE(to_string(reason));
+    CHECK(drops[reason] == model.drops[reason]);
   }
 }
 
