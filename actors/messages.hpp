@@ -15,6 +15,8 @@
 #include "actors/inspect/daemon_event.hpp"
 #include "actors/inspect/reports.hpp"       // the answers to report_counters and inspect_network
 #include "actors/network/forward_order.hpp" // anyone -> forward desk
+#include "actors/port_change.hpp"           // change_port, and its answer
+#include "actors/port_flags.hpp"
 #include "actors/port_id.hpp"
 #include "transport/error.hpp"
 #include "transport/frame/burst.hpp"
@@ -68,6 +70,13 @@ struct attach_port {
   port_id id;
   caf::actor port;
   std::string name;
+  port_flags flags{};
+};
+/// supervisor -> port, host -> switch, behind attach_port: the port's flags from now on.
+struct set_port_flags {
+  port_id id;
+  port_flags flags;
+  std::shared_ptr<port_reply> reply; // told when they are in force; may be null
 };
 /// port, supervisor -> switch: this port forwards no more. Known or not.
 struct detach_port {
@@ -247,6 +256,8 @@ CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::link_ready))
 CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::egress_check))
 CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::attach_port))
 CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::detach_port))
+CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::change_port))
+CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::set_port_flags))
 CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::detached))
 CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::stop))
 CAF_ADD_TYPE_ID(vmswitch_messages, (vmswitch::connected))
@@ -304,6 +315,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::link_ready)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::egress_check)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::attach_port)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::detach_port)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::change_port)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::set_port_flags)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::detached)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::stop)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(vmswitch::connected)

@@ -140,6 +140,9 @@ private:
     hooks.stop_capture = [this](const std::string& network, std::uint64_t id) {
       fleet_.tell_network(network, capture_stop{id});
     };
+    hooks.change_port = [this](const std::string& network, change_port wanted) {
+      fleet_.tell_network(network, std::move(wanted));
+    };
     auto made = vmswitch::open_control(settings_.control, std::move(hooks));
     if (!made)
       return tl::unexpected{made.error()};

@@ -311,6 +311,7 @@ caf::behavior make_host(pinned<host_port_state>* self, host_actor_config config)
       },
       [&state](const stop&) { state.close(); },
       [&state](const change_limits& message) { state.change(message.limits); },
+      [&state](const set_port_flags& message) { tell(state.config.vm_switch, message); },
       [&state](const adjust_host& message) { state.adjust(message); },
       [&state](const replace_host& message) { state.replace(message); },
       [&state](const report_counters& message) {

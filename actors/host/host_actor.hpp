@@ -24,9 +24,10 @@ struct host_actor_config {
 
 /// The host's attachment: runs a host interface on a serial queue, as one more port of the switch.
 /// Accepts frames_out, slab_returned, link_ready, host_restart, detached, stop, report_counters,
-/// forward_add, forward_remove, forward_list, change_limits, adjust_host, replace_host. Sends
-/// attach_port, frames_in and detach_port to the switch, host_state, part_changed and service_note
-/// to the supervisor, counters_report, forward_answer and forward_listing.
+/// forward_add, forward_remove, forward_list, change_limits, set_port_flags, adjust_host,
+/// replace_host. Sends attach_port, frames_in, set_port_flags and detach_port to the switch,
+/// host_state, part_changed and service_note to the supervisor, counters_report, forward_answer
+/// and forward_listing.
 ///
 /// It starts its backend at once, then opens the forwards. If the first start fails it says so and
 /// ends: a network that cannot come up is reported, not waited for. A backend that fails later is

@@ -122,8 +122,10 @@ network_snapshot collection::assemble(network& from) {
       made.ports[place->second].macs = told.macs;
     }
     for (auto& mac : made.macs)
-      if (const auto place = places.find(mac.slot); place != places.end())
+      if (const auto place = places.find(mac.slot); place != places.end()) {
         mac.port = made.ports[place->second].brief.name;
+        mac.alias = made.ports[place->second].brief.alias;
+      }
   }
   for (auto& [index, told] : from.listeners)
     if (index < made.listeners.size())

@@ -12,7 +12,8 @@ struct daemon_event {
   std::string network;
   std::string port;
   std::string mac;
-  std::string text; ///< for people
+  std::string text;    ///< for people
+  std::string alias{}; ///< of the port
 };
 
 } // namespace vmswitch

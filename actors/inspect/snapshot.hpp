@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/port_flags.hpp"
 #include "actors/port_id.hpp"
 #include "transport/frame/latency_histogram.hpp"
 #include "transport/frame/mac_address.hpp"
@@ -43,12 +44,14 @@ struct port_brief {
   std::string peer;     // for people
   peer_identity process;
   std::chrono::system_clock::time_point since;
+  std::string alias{}; // another name, that a person has given it
+  port_flags flags{};
 };
 
 struct port_snapshot {
   port_brief brief;
   bool answered = false;  // false: it did not tell in time, and what follows is empty
-  port_counters counters; // drops of frames that came from it by the switch included
+  port_counters counters; // with the switch's drops of frames that came from it
   queue_state queue;
   latency_histogram waited; // frames sent to the VM
   std::size_t macs = 0;     // learned behind it
@@ -60,6 +63,7 @@ struct mac_snapshot {
   std::uint32_t slot = 0;
   std::uint32_t age_s = 0; // since a frame came from it
   std::string port;        // name; empty if it has just gone
+  std::string alias{};     // its port's
 };
 
 struct listener_snapshot {

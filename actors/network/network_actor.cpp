@@ -50,6 +50,8 @@ void network_state::start() {
 
 void network_state::start_host() {
   const port_id id{0, 0};
+  slots[0].brief.id = id;
+  slots[0].brief.name = "host";
   host = spawn_host(self->system(), runtime.serial,
                     {id, vm_switch, me(),
                      make_network_host(config, runtime.make_host(config.host), self->address()),
@@ -130,6 +132,7 @@ caf::actor spawn_network(caf::actor_system& system, network_config config,
         [&state](const forward_add& message) { pass_on(state.host, message); },
         [&state](const forward_remove& message) { pass_on(state.host, message); },
         [&state](const forward_list& message) { pass_on(state.host, message); },
+        [&state](const change_port& message) { state.on_change_port(message); },
         [&state](const inspect_network& message) { state.on_inspect(message); },
         [&state](const port_finished& message) { state.on_port_finished(message); },
         // Without a switch the tap goes, which tells its reader.

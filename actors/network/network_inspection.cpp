@@ -55,7 +55,9 @@ void network_state::on_inspect(const inspect_network& message) {
   const report_counters question{message.to, message.about, message.scope};
   if (host) {
     auto& port = report.self.ports.emplace_back();
-    port.brief = {{0, 0}, "host", {}, host_description, {}, host_since};
+    port.brief = slots[0].brief;
+    port.brief.peer = host_description;
+    port.brief.since = host_since;
     if (message.scope.asks_host())
       tell(host, question);
   }
@@ -91,6 +93,7 @@ void network_state::publish(daemon_event event) const {
   if (!runtime.publish)
     return;
   event.network = config.name;
+  event.alias = alias_of(event.port);
   runtime.publish(std::move(event));
 }
 

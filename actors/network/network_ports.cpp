@@ -101,6 +101,7 @@ void network_state::on_port_ended(const port_ended& message) {
     tell(ended.listener, peer_gone{ended.peer});
   ended.port = {};
   ended.listener = {};
+  aliases.erase(ended.brief.alias);
   free_slots.push_back(message.id.slot);
   --ports;
   advance();

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,8 +18,9 @@
 namespace vmswitch {
 
 /// The network actor's own: see network_actor.hpp for what it does. Its functions lie in
-/// network_actor.cpp (parts), network_listeners.cpp, network_ports.cpp, network_changes.cpp (while
-/// it is up), network_inspection.cpp (what it tells of itself) and network_stages.cpp (the end).
+/// network_actor.cpp (parts), network_listeners.cpp, network_ports.cpp, port_settings.cpp,
+/// network_changes.cpp (while it is up), network_inspection.cpp (what it tells of itself) and
+/// network_stages.cpp (the end).
 struct network_state {
   // Lines about VMs that come and go; more are summed up.
   static constexpr std::size_t connection_lines = 50;
@@ -35,7 +38,7 @@ struct network_state {
     down,
   };
 
-  // Slot 0 is the host's.
+  // Slot 0 is the host's, whose actor is `host`.
   struct slot {
     std::uint32_t generation = 0;
     caf::actor port; // null: free
@@ -61,6 +64,7 @@ struct network_state {
   std::vector<listening> listeners;
   std::vector<slot> slots{1};
   std::vector<std::uint32_t> free_slots;
+  std::map<std::string, std::uint32_t> aliases; // the slots of ports that have one
   std::size_t ports = 0;
   std::size_t left_behind = 0;   // parts that did not stop in time
   std::uint64_t connections = 0; // names ports
@@ -89,6 +93,13 @@ struct network_state {
   void on_connected(const connected& message);
   void on_note(const port_note& message);
   void on_port_ended(const port_ended& message);
+  void on_change_port(const change_port& message);
+  const caf::actor& port_at(std::uint32_t index) const {
+    return index == 0 ? host : slots[index].port;
+  }
+  std::optional<std::uint32_t> slot_named(const std::string& port) const;
+  void set_flags(std::uint32_t index, std::shared_ptr<port_reply> reply) const;
+  std::string alias_of(const std::string& port) const; // empty: it has none
   void on_part_ended(const part_ended& message);
   void on_inspect(const inspect_network& message);
   void on_port_finished(const port_finished& message);

@@ -69,7 +69,7 @@ struct port_state {
 void port_state::start(port_config with) {
   config = std::move(with);
   peer = config.connection->peer();
-  tell(config.vm_switch, attach_port{config.id, caf::actor{self}, config.name});
+  tell(config.vm_switch, attach_port{config.id, caf::actor{self}, config.name, config.flags});
   const caf::actor_addr address = self->address();
   auto pool = slab_pool::create(config.stock, config.limits.slab_budget, [address] {
     if (auto port = caf::actor_cast<caf::actor>(address))
@@ -348,6 +348,7 @@ caf::behavior make_port(pinned<port_state>* self, port_config config) {
       [&state](const stop& message) { state.close(message.why, true); },
       [&state](const report_counters& message) { state.tell_counters(message); },
       [&state](const change_limits& message) { state.change(message.limits); },
+      [&state](const set_port_flags& message) { tell(state.config.vm_switch, message); },
   };
 }
 

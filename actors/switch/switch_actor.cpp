@@ -36,7 +36,7 @@ struct switch_state {
     caf::actor port; // null: free
     port_id id;
     std::string name;
-    drop_counters drops; // of frames that came from it
+    drop_counters drops; // of frames that came from it; while it is down, of those to it too
   };
 
   pinned<switch_state>* self;
@@ -58,7 +58,9 @@ struct switch_state {
 
   void attach(const attach_port& message);
   void detach(const detach_port& message);
+  void set_flags(const set_port_flags& message);
   void forward(const frames_in& message);
+  void flood(const burst& frames);
   void start_capture(const capture_start& message);
   void complain(const forwarding::outcome& outcome, port_id from);
   void tell_event(const char* type, mac_address mac, port_id port, std::string text);
@@ -91,7 +93,7 @@ void switch_state::attach(const attach_port& message) {
   if (ports[slot].port)
     detach({ports[slot].id}); // its owner has forgotten to
   ports[slot] = {message.port, message.id, message.name, {}};
-  table->attach(message.id);
+  table->attach(message.id, message.flags);
   captures.port_attached({slot, message.name}, capture_set::clock::now());
 }
 
@@ -106,18 +108,33 @@ void switch_state::detach(const detach_port& message) {
   gone = {};
 }
 
+// Who asks hears of a port that has gone by the end of `reply`.
+void switch_state::set_flags(const set_port_flags& message) {
+  if (!table->attached(message.id))
+    return;
+  table->change(message.id, message.flags);
+  if (message.reply)
+    message.reply->answer({port_answer::what::done, {}});
+}
+
+void switch_state::flood(const burst& frames) {
+  const auto shared = caf::make_message(frames_out{frames});
+  for (std::uint32_t slot = 0; slot < ports.size(); ++slot) {
+    if (table->floods_to(slot))
+      tell_shared(ports[slot].port, shared);
+    else if (table->is_down(slot))
+      ports[slot].drops.add(drop_reason::port_down, frames.frames());
+  }
+}
+
 void switch_state::forward(const frames_in& message) {
   const auto outcome = table->process(message.from, message.frames, seconds());
   if (!captures.empty() && table->attached(message.from)) [[unlikely]]
     captures.record(message.from, message.frames, outcome, *table, capture_set::clock::now());
   for (auto& each : outcome.unicasts)
     tell(ports[each.slot].port, frames_out{std::move(each.frames)});
-  if (outcome.flood) {
-    const auto shared = caf::make_message(frames_out{*outcome.flood});
-    for (std::uint32_t slot = 0; slot < ports.size(); ++slot)
-      if (ports[slot].port && slot != message.from.slot && !table->has_unicast(slot))
-        tell_shared(ports[slot].port, shared);
-  }
+  if (outcome.flood)
+    flood(*outcome.flood);
   if (outcome.drops.total() > 0)
     (table->attached(message.from) ? ports[message.from.slot].drops : drops) += outcome.drops;
   if (!outcome.moves.empty() || outcome.not_learned > 0)
@@ -222,6 +239,7 @@ caf::actor spawn_switch(caf::actor_system& system, dispatch_queue* queue, std::s
             [&state](const frames_in& message) { state.forward(message); },
             [&state](const attach_port& message) { state.attach(message); },
             [&state](const detach_port& message) { state.detach(message); },
+            [&state](const set_port_flags& message) { state.set_flags(message); },
             [&state](const change_limits& message) {
               state.table->change(table_limits(message.limits));
             },

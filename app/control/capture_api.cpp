@@ -10,6 +10,7 @@
 #include <spdlog/spdlog.h>
 
 #include "app/control/capture_session.hpp"
+#include "app/control/port_names.hpp"
 #include "app/version.hpp"
 
 namespace vmswitch {
@@ -24,7 +25,7 @@ std::string names_of(const auto& list, auto name) {
   return list.empty() ? "none" : text + (list.size() > most ? ", ..." : "");
 }
 
-// Fills in the only network; the error is for the client.
+// Fills in the only network, and a port's stable name; the error is for the client.
 result<void> find_source(capture_query& query, const daemon_snapshot& seen) {
   const auto& networks = seen.networks;
   const auto name_of_network = [](const network_snapshot& each) { return each.name; };
@@ -39,12 +40,20 @@ result<void> find_source(capture_query& query, const daemon_snapshot& seen) {
     return fail(fmt::format("there is no network {}; there is: {}", query.network,
                             names_of(networks, name_of_network)),
                 404);
-  const auto& ports = network->ports;
-  const auto name_of_port = [](const port_snapshot& each) { return each.brief.name; };
-  if (!query.port.empty() && std::ranges::find(ports, query.port, name_of_port) == ports.end())
+  if (query.port.empty())
+    return {};
+  const auto found = ports_named(seen, query.port, query.network);
+  if (found.empty())
     return fail(fmt::format("network {} has no port {}; it has: {}", query.network, query.port,
-                            names_of(ports, name_of_port)),
+                            names_of(network->ports,
+                                     [](const port_snapshot& each) {
+                                       return each.brief.alias.empty()
+                                                  ? each.brief.name
+                                                  : fmt::format("{} ({})", each.brief.name,
+                                                                each.brief.alias);
+                                     })),
                 404);
+  query.port = found.front().port->brief.name;
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include "app/control/forwards_api.hpp"
 #include "app/control/json_views.hpp"
 #include "app/control/openapi.hpp"
+#include "app/control/port_names.hpp"
 #include "app/control/reload_api.hpp"
 #include "app/control/service_views.hpp"
 #include "app/setting_values.hpp"
@@ -69,12 +70,11 @@ http_response show_network(const http_request& request, const daemon_snapshot& s
 
 http_response show_port(const http_request& request, const daemon_snapshot& seen) {
   const auto& name = request.captures.at("port");
-  const auto wanted = query(request, "network");
-  for (const auto& network : seen.networks)
-    for (const auto& port : network.ports)
-      if (port.brief.name == name && (wanted.empty() || wanted == network.name))
-        return json_response(port_json(network, port, std::chrono::system_clock::now()));
-  return error_response(404, fmt::format("there is no port {}: it may have gone", name));
+  const auto found = ports_named(seen, name, query(request, "network"));
+  if (found.empty())
+    return error_response(404, fmt::format("there is no port {}: it may have gone", name));
+  const auto& [network, port] = found.front();
+  return json_response(port_json(*network, *port, std::chrono::system_clock::now()));
 }
 
 ordered_json status_json(const daemon_snapshot& seen, const http_request& request,

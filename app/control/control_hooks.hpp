@@ -7,6 +7,7 @@
 
 #include "actors/inspect/snapshot.hpp"
 #include "actors/network/forward_order.hpp"
+#include "actors/port_change.hpp"
 #include "app/control/http_types.hpp"
 #include "app/control/loopback_endpoint.hpp"
 #include "app/settings.hpp"
@@ -32,6 +33,8 @@ struct control_hooks {
   /// Into the network of this name, if there is one; without one the tap goes.
   std::function<void(const std::string& network, std::shared_ptr<capture_tap>)> start_capture;
   std::function<void(const std::string& network, std::uint64_t id)> stop_capture;
+  /// Has the network of this name change a port; without one its reply goes, which answers.
+  std::function<void(const std::string& network, change_port wanted)> change_port{};
   /// A port for a browser, for as long as the stream is there.
   std::function<result<std::unique_ptr<stream_source>>(const loopback_endpoint&, control_role)>
       open_dashboard;

@@ -19,6 +19,7 @@
 #include "app/control/event_ring.hpp"
 #include "app/control/http_server.hpp"
 #include "app/control/metrics.hpp"
+#include "app/control/ports_api.hpp"
 #include "app/control/router.hpp"
 #include "app/control/web_entrance.hpp"
 #include "app/control/web_guard.hpp"
@@ -50,6 +51,7 @@ struct control_server::implementation {
     facts.connections = [this] { return server.connections(); };
     add_control_api(routes, hooks, facts, events);
     captures.add_to(routes);
+    ports.add_to(routes);
     add_metrics(routes, hooks, [this] { return measure(); });
     add_dashboard(routes);
   }
@@ -126,6 +128,7 @@ struct control_server::implementation {
   asio::io_context context{1};
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
   capture_api captures{context, hooks};
+  ports_api ports{context, hooks};
   http_server server;
   std::unique_ptr<web_entrance> entrance; // null: none is configured
   std::shared_ptr<std::size_t> entrances = std::make_shared<std::size_t>(0); // asked for

@@ -53,8 +53,10 @@ private:
 
 void event_ring::add(const daemon_event& event, std::chrono::system_clock::time_point now) {
   ordered_json json{{"time", time_text(now)}, {"type", event.type}};
-  for (const auto& [key, value] :
-       {std::pair{"network", &event.network}, {"port", &event.port}, {"mac", &event.mac}})
+  for (const auto& [key, value] : {std::pair{"network", &event.network},
+                                   {"port", &event.port},
+                                   {"alias", &event.alias},
+                                   {"mac", &event.mac}})
     json[key] = value->empty() ? ordered_json(nullptr) : ordered_json(*value);
   json["text"] = event.text;
   append(event.type, one_line(json));

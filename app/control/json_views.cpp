@@ -55,6 +55,8 @@ std::string_view name_of(network_phase phase) {
 std::string_view state_of(const network_snapshot& network, const port_snapshot& port) {
   if (!port.answered)
     return "silent";
+  if (port.brief.flags.down)
+    return "down";
   if (port.is_host())
     return network.host_up ? "up" : "down";
   return port.queue.stalled ? "stalled" : port.queue.blocked ? "blocked" : "up";
@@ -100,9 +102,12 @@ ordered_json port_with_macs(const network_snapshot& network, const port_snapshot
                             std::chrono::system_clock::time_point now) {
   ordered_json out;
   out["name"] = port.brief.name;
+  out["alias"] = text_or_null(port.brief.alias);
   out["network"] = network.name;
   out["kind"] = port.is_host() ? "host" : "vm";
   out["state"] = state_of(network, port);
+  out["up"] = !port.brief.flags.down;
+  out["isolated"] = port.brief.flags.isolated;
   out["listener"] = text_or_null(port.brief.listener);
   out["peer"] = text_or_null(port.brief.peer);
   out["pid"] = value_or_null(port.brief.process.pid);
@@ -186,10 +191,11 @@ ordered_json macs_json(const daemon_snapshot& snapshot, std::string_view wanted,
   for (const auto& network : snapshot.networks)
     if (is_wanted(network, wanted))
       for (const auto* mac : sorted_macs(network))
-        if (port.empty() || mac->port == port)
+        if (port.empty() || mac->port == port || mac->alias == port)
           list.push_back({{"mac", to_string(mac->address)},
                           {"network", network.name},
                           {"port", text_or_null(mac->port)},
+                          {"alias", text_or_null(mac->alias)},
                           {"age_seconds", mac->age_s}});
   return {{"macs", std::move(list)}};
 }

@@ -24,7 +24,7 @@ nlohmann::ordered_json port_json(const network_snapshot& network, const port_sna
 nlohmann::ordered_json networks_json(const daemon_snapshot& snapshot);
 nlohmann::ordered_json ports_json(const daemon_snapshot& snapshot, std::string_view network,
                                   std::chrono::system_clock::time_point now);
-/// Of one port or, if `port` is empty, of all.
+/// Of one port, by its name or its alias, or, if `port` is empty, of all.
 nlohmann::ordered_json macs_json(const daemon_snapshot& snapshot, std::string_view network,
                                  std::string_view port);
 nlohmann::ordered_json leases_json(const daemon_snapshot& snapshot, std::string_view network);

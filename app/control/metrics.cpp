@@ -171,6 +171,15 @@ private:
                                 {"reason", to_string(reason)}},
                                port.counters.drops[reason]);
              });
+    // Not a label of the others: their series would end with every change of a name.
+    per_port("vmswitch_port_info", "gauge", "1 for a port that has a name beside its stable one.",
+             [&](const auto& network, const auto& port) {
+               if (!port.brief.alias.empty())
+                 out_.sample({{"network", network.name},
+                              {"port", port.brief.name},
+                              {"name", port.brief.alias}},
+                             std::uint64_t{1});
+             });
     per_port(
         "vmswitch_port_queue_frames", "gauge", "Frames that wait to be sent to it.",
         [&](const auto& network, const auto& port) {

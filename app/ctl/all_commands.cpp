@@ -4,6 +4,7 @@
 #include "app/ctl/commands/events_command.hpp"
 #include "app/ctl/commands/forward_command.hpp"
 #include "app/ctl/commands/log_command.hpp"
+#include "app/ctl/commands/port_command.hpp"
 #include "app/ctl/commands/reload_command.hpp"
 #include "app/ctl/commands/show_commands.hpp"
 #include "app/ctl/commands/top_command.hpp"
@@ -19,6 +20,7 @@ std::vector<std::unique_ptr<ctl_command>> all_ctl_commands() {
   all.push_back(make_capture_command());
   all.push_back(make_dashboard_command());
   all.push_back(make_forward_command());
+  all.push_back(make_port_command());
   all.push_back(make_log_command());
   all.push_back(make_reload_command());
   all.push_back(make_completion_command());

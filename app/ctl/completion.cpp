@@ -26,7 +26,7 @@ values values_of(const option_info& option) {
   for (const auto& name : option.names) {
     if (name == "--network")
       return {{}, false, "networks"};
-    if (name == "--port")
+    if (name == "--port" || name == "PORT")
       return {{}, false, "ports"};
     if (name == "LEVEL")
       return {{"trace", "debug", "info", "warn", "error"}, false, {}};
@@ -54,11 +54,15 @@ std::string words_of(const command_info& program, const command_info& command) {
     add(each.name);
   for (const auto* from : {&command, &program}) {
     for (const auto& option : from->options) {
-      if (option.positional)
-        for (const auto& word : values_of(option).words)
-          add(word);
-      else
+      if (!option.positional) {
         add(option.names.back());
+        continue;
+      }
+      const auto value = values_of(option);
+      for (const auto& word : value.words)
+        add(word);
+      if (!value.names.empty())
+        add(dynamic_words(program, value.names));
     }
     if (&command == &program)
       break;
@@ -128,21 +132,22 @@ std::string zsh_argument(const command_info& program, const option_info& option)
                              ? fmt::format("({})", dynamic_words(program, value.names))
                              : fmt::format("({})", fmt::join(value.words, " ")));
   if (option.positional)
-    return "    " + shell_quoted("1" + action) + " \\\n";
+    return fmt::format("    {} \\\n", value.names.empty() ? shell_quoted("1" + action)
+                                                          : fmt::format("\"1{}\"", action));
   std::string lines;
-  for (const auto& name : option.names)
-    lines += fmt::format("    {} \\\n", value.names.empty()
-                                            ? shell_quoted(name + "[" + help + "]" + action)
-                                            : "\"" + name + "[" + help + "]" + action + "\"");
+  for (const auto& name : option.names) {
+    const auto spec = fmt::format("{}[{}]{}", name, help, action);
+    lines += fmt::format("    {} \\\n",
+                         value.names.empty() ? shell_quoted(spec) : fmt::format("\"{}\"", spec));
+  }
   return lines;
 }
 
-std::string zsh_script(const command_info& program) {
-  std::string commands, cases, common;
-  for (const auto& option : program.options)
-    common += zsh_argument(program, option);
-  for (const auto& each : program.commands) {
-    commands += fmt::format("    {}\n", shell_quoted(each.name + ":" + each.description));
+// What stands in `case $words[1]`: each command's arguments, behind `words` has been cut to it.
+std::string zsh_cases(const command_info& program, const command_info& of,
+                      const std::string& common) {
+  std::string cases;
+  for (const auto& each : of.commands) {
     cases += fmt::format("    {})\n      ", each.name);
     if (each.commands.empty()) {
       cases += "_arguments \\\n";
@@ -153,9 +158,20 @@ std::string zsh_script(const command_info& program) {
       std::string names;
       for (const auto& inner : each.commands)
         names += (names.empty() ? "" : " ") + inner.name;
-      cases += fmt::format("_arguments '1:command:({})' '*:argument:_files' ;;\n", names);
+      cases += fmt::format("_arguments -C '1:command:({})' '*::argument:->inner' && return\n"
+                           "      case $words[1] in\n{}    esac ;;\n",
+                           names, zsh_cases(program, each, common));
     }
   }
+  return cases;
+}
+
+std::string zsh_script(const command_info& program) {
+  std::string commands, common;
+  for (const auto& option : program.options)
+    common += zsh_argument(program, option);
+  for (const auto& each : program.commands)
+    commands += fmt::format("    {}\n", shell_quoted(each.name + ":" + each.description));
   return fmt::format(R"(#compdef {0}
 _{0}() {{
   local curcontext=$curcontext state line
@@ -172,16 +188,19 @@ _{0}() {{
 }}
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _{0} "$@"; else compdef _{0} {0}; fi
 )",
-                     program.name, commands, common, cases);
+                     program.name, commands, common, zsh_cases(program, program, common));
 }
 
 std::string fish_option(const command_info& program, const option_info& option,
                         const std::string& condition) {
   if (option.positional) {
-    const auto words = values_of(option).words;
-    return words.empty() ? std::string{}
+    const auto value = values_of(option);
+    auto words = fmt::format("{}", fmt::join(value.words, " "));
+    if (!value.names.empty())
+      words = fmt::format("({} names {} 2>/dev/null)", program.name, value.names);
+    return words.empty() ? words
                          : fmt::format("complete -c {}{} -a {}\n", program.name, condition,
-                                       shell_quoted(fmt::format("{}", fmt::join(words, " "))));
+                                       shell_quoted(words));
   }
   auto line = fmt::format("complete -c {}{}", program.name, condition);
   for (const auto& name : option.names)
@@ -205,12 +224,16 @@ std::string fish_script(const command_info& program) {
   for (const auto& command : program.commands) {
     out += fmt::format("complete -c {} -n __fish_use_subcommand -a {} -d {}\n", program.name,
                        command.name, shell_quoted(command.description));
-    const auto condition = fmt::format(" -n '__fish_seen_subcommand_from {}'", command.name);
+    const auto seen = fmt::format("__fish_seen_subcommand_from {}", command.name);
     for (const auto& option : command.options)
-      out += fish_option(program, option, condition);
-    for (const auto& inner : command.commands)
-      out += fmt::format("complete -c {}{} -a {} -d {}\n", program.name, condition, inner.name,
-                         shell_quoted(inner.description));
+      out += fish_option(program, option, fmt::format(" -n '{}'", seen));
+    for (const auto& inner : command.commands) {
+      const auto inner_seen = fmt::format("__fish_seen_subcommand_from {}", inner.name);
+      out += fmt::format("complete -c {} -n '{}; and not {}' -a {} -d {}\n", program.name, seen,
+                         inner_seen, inner.name, shell_quoted(inner.description));
+      for (const auto& option : inner.options)
+        out += fish_option(program, option, fmt::format(" -n '{}; and {}'", seen, inner_seen));
+    }
   }
   return out;
 }

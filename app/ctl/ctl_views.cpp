@@ -57,6 +57,10 @@ std::string silent_text(const json& answer) {
   return text;
 }
 
+std::string state_text(const json& port) {
+  return text_of(port, "state") + (member(port, "isolated") == json(true) ? ", isolated" : "");
+}
+
 std::string mac_text(const json& port) {
   const auto& macs = list_of(port, "macs");
   if (macs.empty() || !macs[0].is_string())
@@ -76,6 +80,11 @@ std::string text_of(const json& object, const char* key) {
 double number_of(const json& object, const char* key) {
   const auto& found = member(object, key);
   return found.is_number() ? found.get<double>() : 0;
+}
+
+std::string port_text(const json& object, const char* key) {
+  const auto alias = text_of(object, "alias");
+  return text_of(object, key) + (alias.empty() ? "" : " (" + alias + ")");
 }
 
 const json& list_of(const json& object, const char* key) {
@@ -131,11 +140,10 @@ std::string ports_view(const json& ports, bool colour) {
                     {"AGE", align::right},
                     {"PEER"}}};
   for (const auto& each : list_of(ports, "ports"))
-    table.add({text_of(each, "name"), text_of(each, "network"), text_of(each, "state"),
-               mac_text(each), count_text(each, "frames_in"),
-               bytes_text(number_of(each, "bytes_in")), count_text(each, "frames_out"),
-               bytes_text(number_of(each, "bytes_out")), drops_text(each),
-               count_text(member(each, "queue"), "frames"),
+    table.add({port_text(each, "name"), text_of(each, "network"), state_text(each), mac_text(each),
+               count_text(each, "frames_in"), bytes_text(number_of(each, "bytes_in")),
+               count_text(each, "frames_out"), bytes_text(number_of(each, "bytes_out")),
+               drops_text(each), count_text(member(each, "queue"), "frames"),
                duration_text(static_cast<std::int64_t>(number_of(each, "age_seconds"))),
                dash_if_empty(text_of(each, "peer"))});
   return table.render(colour);
@@ -144,9 +152,10 @@ std::string ports_view(const json& ports, bool colour) {
 std::string macs_view(const json& macs, bool colour) {
   text_table table{{{"MAC"}, {"NETWORK"}, {"PORT"}, {"SEEN", align::right}}};
   for (const auto& each : list_of(macs, "macs"))
-    table.add({text_of(each, "mac"), text_of(each, "network"), dash_if_empty(text_of(each, "port")),
-               fmt::format("{} ago", duration_text(static_cast<std::int64_t>(
-                                         number_of(each, "age_seconds"))))});
+    table.add(
+        {text_of(each, "mac"), text_of(each, "network"), dash_if_empty(port_text(each, "port")),
+         fmt::format("{} ago",
+                     duration_text(static_cast<std::int64_t>(number_of(each, "age_seconds"))))});
   return table.render(colour);
 }
 
@@ -230,7 +239,7 @@ std::string drops_view(const json& networks, const json& ports, bool colour) {
     for (const auto& port : list_of(ports, "ports"))
       if (text_of(port, "network") == name)
         for (const auto& [reason, count] : member(port, "drops").items()) {
-          add(name, text_of(port, "name"), reason, count.is_number() ? count.get<double>() : 0);
+          add(name, port_text(port, "name"), reason, count.is_number() ? count.get<double>() : 0);
           elsewhere[reason] -= count.is_number() ? count.get<double>() : 0;
         }
     for (const auto& listener : list_of(network, "listeners"))

@@ -22,6 +22,8 @@ std::string drops_view(const nlohmann::json& networks, const nlohmann::json& por
 
 // Reading such answers.
 std::string text_of(const nlohmann::json& object, const char* key);
+/// A port for people: "lab.3", or "lab.3 (web)" if it has an alias; `key` is where its name stands.
+std::string port_text(const nlohmann::json& object, const char* key);
 double number_of(const nlohmann::json& object, const char* key);
 const nlohmann::json& list_of(const nlohmann::json& object, const char* key);
 

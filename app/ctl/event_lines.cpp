@@ -41,6 +41,8 @@ std::string event_view(std::string_view json, bool colour) {
   const auto type = text_of(event, "type");
   const auto time = text_of(event, "time"); // 2026-01-31T12:00:00Z
   auto text = text_of(event, "text");
+  if (const auto alias = text_of(event, "alias"); !alias.empty())
+    text = alias + ": " + text;
   if (type == "lost")
     text = fmt::format("{:.0f} events are missing", number_of(event, "events"));
   const bool red = colour && is_trouble(type);

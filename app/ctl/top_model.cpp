@@ -85,7 +85,8 @@ void top_model::update(const json& ports, double seconds) {
       next.counters = each;
       next.at = seconds;
     }
-    shown.name = text_of(each, "name");
+    const auto alias = text_of(each, "alias");
+    shown.name = alias.empty() ? text_of(each, "name") : alias;
     shown.network = text_of(each, "network");
     shown.state = text_of(each, "state");
     const auto& macs = list_of(each, "macs");

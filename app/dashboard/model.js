@@ -81,12 +81,13 @@ export class Model {
     return last.reduce((sum, sample) => sum + sample.bitsIn + sample.bitsOut, 0);
   }
 
-  /** Names and addresses that belong to a port, by its MAC addresses. */
+  /** The name and address of a port: its alias, or what leases of its MAC addresses say. */
   labelOf(port) {
     const leases = (this.leases ?? []).filter(
       (lease) => lease.network === port.network && port.macs.includes(lease.mac) &&
         lease.state === "bound",
     );
-    return { name: leases.find((lease) => lease.name)?.name, address: leases[0]?.address };
+    const name = port.alias ?? leases.find((lease) => lease.name)?.name;
+    return { name, address: leases[0]?.address };
   }
 }

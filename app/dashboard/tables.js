@@ -85,7 +85,8 @@ export const macTable = (parent) =>
     empty: "No address has been learned.",
     columns: [
       { title: "Address", value: (mac) => mac.mac, class: "mono", hex: true },
-      { title: "Port", value: (mac) => mac.port ?? "" },
+      { title: "Port", value: (mac) =>
+        mac.alias ? `${mac.port} (${mac.alias})` : mac.port ?? "" },
       { title: "Last frame", number: true, value: (mac) => mac.age_seconds,
         text: (mac) => `${duration(mac.age_seconds)} ago` },
     ],

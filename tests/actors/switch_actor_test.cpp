@@ -114,6 +114,26 @@ TEST_CASE("an address ages by the actor's clock") {
   CHECK(b.received(3) == tags{2});
 }
 
+TEST_CASE("flags are in force when that is told, and a port that has gone has none") {
+  bench b;
+  std::vector<port_answer::what> told;
+  const auto set = [&](port_id id, port_flags flags) {
+    tell(b.the_switch, set_port_flags{id, flags, std::make_shared<port_reply>([&](auto answer) {
+                                        told.push_back(answer.kind);
+                                      })});
+  };
+  set({2, 1}, {.down = true});
+  b.send(1, {tagged_frame(broadcast_mac, vm_mac(1), 1)});
+  CHECK(b.received(2).empty());
+  CHECK(b.received(3) == tags{1});
+  tell(b.the_switch, set_port_flags{{2, 1}, {}, nullptr});
+  b.send(1, {tagged_frame(broadcast_mac, vm_mac(1), 2)});
+  CHECK(b.received(2) == tags{2});
+  set({2, 9}, {.down = true});
+  b.run();
+  CHECK(told == std::vector{port_answer::what::done, port_answer::what::no_port});
+}
+
 TEST_CASE("drops are counted by reason, and survive their port") {
   bench b;
   b.send(1, {tagged_frame(vm_mac(2), mac_address::from_integer(0x0100'0000'0001ULL), 1)});

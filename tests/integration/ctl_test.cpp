@@ -55,6 +55,9 @@ TEST_CASE("bash completes commands, options and what the daemon has") {
   CHECK(completed("vmswitchctl forward a", 2) == "add\n");
   CHECK(completed("vmswitchctl forward add -n ''", 4) == "default\n");
   CHECK(completed("vmswitchctl --color al", 2) == "always\n");
+  CHECK(completed("vmswitchctl port s", 2) == "set\n");
+  CHECK(completed("vmswitchctl port set --do", 3) == "--down\n");
+  CHECK(completed("vmswitchctl port set lab.1 --isolate of", 5) == "off\n");
 }
 
 TEST_CASE("vmswitchctl top shows text where there is no terminal") {

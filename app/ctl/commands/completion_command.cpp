@@ -44,7 +44,9 @@ public:
     if (!answer)
       return tl::unexpected{answer.error()};
     for (const auto& each : list_of(*answer, kind_.c_str()))
-      context.print(text_of(each, "name") + "\n");
+      for (const auto* key : {"name", "alias"})
+        if (const auto name = text_of(each, key); !name.empty())
+          context.print(name + "\n");
     return {};
   }
 

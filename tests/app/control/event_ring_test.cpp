@@ -31,7 +31,7 @@ TEST_SUITE("event_ring") {
     CHECK(ring.read(0, out) == 1);
     CHECK(out == "id: 1\nevent: port_up\ndata: "
                  R"({"time":"2023-11-14T22:13:20Z","type":"port_up","network":"lab",)"
-                 R"("port":"lab.1","mac":null,"text":"port lab.1 up\n"})"
+                 R"("port":"lab.1","alias":null,"mac":null,"text":"port lab.1 up\n"})"
                  "\n\n");
   }
 

@@ -50,6 +50,23 @@ TEST_SUITE("json_views") {
     CHECK(ports[3]["state"] == "silent");
   }
 
+  TEST_CASE("a port tells its alias and what it was set to") {
+    auto seen = lab_snapshot();
+    auto& brief = seen.networks[0].ports[1].brief;
+    brief.alias = "web";
+    brief.flags = {.isolated = true, .down = true};
+    seen.networks[0].macs[0].alias = "web";
+    const auto ports = ports_json(seen, "", now)["ports"];
+    CHECK(ports[1]["alias"] == "web");
+    CHECK(ports[1]["state"] == "down");
+    CHECK(ports[1]["up"] == false);
+    CHECK(ports[1]["isolated"] == true);
+    CHECK(ports[2]["alias"].is_null());
+    CHECK(ports[2]["up"] == true);
+    CHECK(ports[2]["isolated"] == false);
+    CHECK(macs_json(seen, "", "web")["macs"].size() == 1);
+  }
+
   TEST_CASE("one port looks as it does among all") {
     const auto seen = lab_snapshot();
     const auto ports = ports_json(seen, "", now)["ports"];

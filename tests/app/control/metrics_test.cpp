@@ -130,6 +130,18 @@ TEST_SUITE("metrics") {
     CHECK(value_of(all, "vmswitch_control_answers_total", {{"code", "404"}}) == 1);
   }
 
+  TEST_CASE("a port's alias is in one series of its own, and in no other") {
+    auto seen = lab_snapshot();
+    const auto before = read_metrics(metrics_text(seen, some_facts()));
+    CHECK(before.at("vmswitch_port_info").samples.empty());
+    seen.networks[0].ports[1].brief.alias = "web";
+    const auto all = read_metrics(metrics_text(seen, some_facts()));
+    CHECK(value_of(all, "vmswitch_port_info",
+                   {{"network", "lab"}, {"port", "lab.1"}, {"name", "web"}}) == 1);
+    CHECK(value_of(all, "vmswitch_port_frames_total",
+                   {{"network", "lab"}, {"port", "lab.1"}, {"direction", "in"}}) == 10);
+  }
+
   TEST_CASE("the histogram is cumulative and ends with all") {
     const auto all = read_metrics(metrics_text(lab_snapshot(), some_facts()));
     double last = 0;

@@ -10,6 +10,7 @@
 #include "actors/capture/capture_tap.hpp"
 #include "app/control/capture_api.hpp"
 #include "app/control/control_api.hpp"
+#include "app/control/ports_api.hpp"
 #include "app/control/reload_api.hpp"
 #include "tests/app/control/snapshots.hpp"
 
@@ -48,6 +49,10 @@ struct bench {
     };
     hooks.stop_capture = [](const std::string&, std::uint64_t) {};
     captures.add_to(routes);
+    hooks.change_port = [](const std::string&, const change_port& wanted) {
+      wanted.reply->answer({port_answer::what::done, {}});
+    };
+    ports.add_to(routes);
     add_metrics(routes, hooks, [] { return metrics_facts{}; });
   }
   http_response ask(const std::string& method, const std::string& path,
@@ -74,6 +79,7 @@ struct bench {
   control_hooks hooks;
   boost::asio::io_context context;
   capture_api captures{context, hooks};
+  ports_api ports{context, hooks};
   control_facts facts;
   event_ring events;
   router routes;
@@ -153,7 +159,8 @@ TEST_SUITE("openapi") {
         documented.insert(method + " " + path);
         CHECK(names.insert(operation.at("operationId")).second);
         CHECK_FALSE(operation.at("summary").get<std::string>().empty());
-        CHECK(operation.contains("requestBody") == (method == "put" || method == "post"));
+        CHECK(operation.contains("requestBody") ==
+              (method == "put" || method == "post" || method == "patch"));
       }
     CHECK(routes == documented);
   }
@@ -232,6 +239,16 @@ TEST_SUITE("openapi") {
     CHECK(removed.status == 200);
     schema.check(content("delete", "200")["schema"], json::parse(removed.body), "removed");
     CHECK(b.ask("DELETE", "/v1/forwards", {}, {{"listen", "80"}}).status == 404);
+  }
+
+  TEST_CASE("a port that was changed is answered as the document says") {
+    bench b;
+    const auto answer = b.ask("PATCH", "/v1/ports/lab.1", R"({"name": "web"})");
+    CHECK(answer.status == 200);
+    const auto& content = answer_schema(b.document, "/v1/ports/{port}", "patch");
+    checker{b.document}.check(content["application/json"]["schema"], json::parse(answer.body),
+                              "port");
+    CHECK(b.ask("PATCH", "/v1/ports/lab.9", R"({"name": "web"})").status == 404);
   }
 
   TEST_CASE("events are of documented types") {

@@ -52,6 +52,22 @@ TEST_SUITE("vmswitchctl's command line") {
     }
   }
 
+  TEST_CASE("a port is set in one of two ways, and in none that contradict each other") {
+    for (const char* line : {"port set web --name db --isolate on --up", "port set lab.3 --down",
+                             "port set host -n lab --isolate=off --json"}) {
+      CAPTURE(line);
+      ctl_program program;
+      CHECK(complaint_about(program, line).empty());
+      CHECK(program.chosen() != nullptr);
+    }
+    for (const char* line : {"port", "port set", "port set web --up --down",
+                             "port set web --isolate maybe", "port set a b --up"}) {
+      CAPTURE(line);
+      ctl_program program;
+      CHECK_FALSE(complaint_about(program, line).empty());
+    }
+  }
+
   TEST_CASE("a forward is given in one word or several, and the network before or behind it") {
     for (const char* line :
          {"forward add \"tcp 127.0.0.1:2222 -> web:22\" -n lab", "forward list", "forward rm 2222",

@@ -71,6 +71,18 @@ TEST_SUITE("ctl views") {
     CHECK(has(text, "silent"));
   }
 
+  TEST_CASE("a port's alias stands beside its name, and what it was set to beside its state") {
+    auto seen = lab_snapshot();
+    seen.networks[0].ports[1].brief.alias = "web";
+    seen.networks[0].ports[1].brief.flags = {.isolated = true, .down = true};
+    seen.networks[0].macs[0].alias = "web";
+    const auto ports = parsed(ports_json(seen, "", {}));
+    CHECK(has(ports_view(ports, false), "lab.1 (web)"));
+    CHECK(has(ports_view(ports, false), "down, isolated"));
+    CHECK(has(macs_view(parsed(macs_json(seen, "", "")), false), "lab.1 (web)"));
+    CHECK(has(drops_view(parsed(networks_json(seen)), ports, false), "lab.1 (web)"));
+  }
+
   TEST_CASE("drops are shown where they happened, with what they mean") {
     const auto text = drops_view(parsed(networks_json(lab_snapshot())), lab_ports(), false);
     CHECK(has(text, "lab.2"));

@@ -56,6 +56,18 @@ TEST_SUITE("top") {
     CHECK(busy_lab().total().bits_out == 20000);
   }
 
+  TEST_CASE("a port is called as a person has named it, and stays the same when he does") {
+    top_model model;
+    model.update({{"ports", {port("a", 0, 0)}}}, 10);
+    auto named = port("a", 1000, 0);
+    named["alias"] = "web";
+    model.update({{"ports", {named}}}, 12);
+    const auto ports = model.sorted(top_model::order::name);
+    REQUIRE(ports.size() == 1);
+    CHECK(ports[0].name == "web");
+    CHECK(ports[0].bits_in == 4000);
+  }
+
   TEST_CASE("ports are sorted as wanted") {
     const auto model = busy_lab();
     CHECK(names(model, top_model::order::total) == strings{"b", "a", "c"});
