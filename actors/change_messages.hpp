@@ -29,7 +29,7 @@ struct remove_listener {
   std::string path;
 };
 /// owner -> supervisor -> the listener of this path, which answers part_changed: other group and
-/// mode.
+/// mode. The supervisor sees to other isolation.
 struct change_access {
   std::uint64_t ticket = 0;
   listen_config access;

@@ -229,6 +229,7 @@ private:
     }
     listener.group = section.parsed("group", parse_group);
     listener.mode = section.parsed("mode", parse_socket_mode);
+    listener.isolated = section.flag("isolated").value_or(listener.isolated);
     section.finish();
     return listener;
   }

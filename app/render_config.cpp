@@ -59,6 +59,7 @@ void write_listener(toml_writer& out, const listen_config& listener) {
     out.text("mode", socket_mode_text(*listener.mode));
   else
     out.text("# mode", listener.group ? "0660" : "0600");
+  out.flag("isolated", listener.isolated);
 }
 
 std::string listed(const std::vector<std::string>& texts) {

@@ -22,6 +22,7 @@ struct listen_config {
   /// A socket of this type that a service manager opened and keeps, with its file: it is used in
   /// place of a new one, and group and mode are the manager's. The descriptor stays open.
   std::optional<int> inherited{};
+  bool isolated = false; // VMs that connect here do not reach each other
   friend bool operator==(const listen_config&, const listen_config&) = default;
 };
 

@@ -95,12 +95,19 @@ void network_state::on_change(const change_access& message) {
     answer(message.ticket, no_socket(message.access.path));
     return;
   }
-  asked.emplace(message.ticket, [this, access = message.access] {
+  const auto commit = [this, access = message.access] {
     if (const auto changed = find_listener(listeners, access.path); changed != listeners.end()) {
       changed->config.group = access.group;
       changed->config.mode = access.mode;
+      isolate(*changed, access.isolated);
     }
-  });
+  };
+  if (at->config.group == message.access.group && at->config.mode == message.access.mode) {
+    commit(); // the socket's file stays as it is
+    answer(message.ticket, {});
+    return;
+  }
+  asked.emplace(message.ticket, commit);
   tell(at->actor, message);
 }
 

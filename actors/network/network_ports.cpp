@@ -47,10 +47,12 @@ void network_state::on_connected(const connected& message) {
                   message.via,
                   message.connection->peer(),
                   message.connection->identity(),
-                  std::chrono::system_clock::now()};
+                  std::chrono::system_clock::now(),
+                  {},
+                  {.isolated = origin < listeners.size() && listeners[origin].config.isolated}};
   chosen.port = spawn_port(self->system(), runtime.workers,
                            {id, chosen.brief.name, message.via, vm_switch, me(), message.connection,
-                            runtime.stock, max_frame(), config.limits});
+                            runtime.stock, max_frame(), config.limits, chosen.brief.flags});
   if (!message.peer.unnamed()) // a stream has no peer to be told of again
     chosen.listener = message.listener;
   chosen.peer = message.peer;

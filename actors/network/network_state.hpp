@@ -99,6 +99,7 @@ struct network_state {
   }
   std::optional<std::uint32_t> slot_named(const std::string& port) const;
   void set_flags(std::uint32_t index, std::shared_ptr<port_reply> reply) const;
+  void isolate(listening& changed, bool isolated);
   std::string alias_of(const std::string& port) const; // empty: it has none
   void on_part_ended(const part_ended& message);
   void on_inspect(const inspect_network& message);

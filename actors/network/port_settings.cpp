@@ -40,6 +40,18 @@ void network_state::set_flags(std::uint32_t index, std::shared_ptr<port_reply> r
   tell(port_at(index), set_port_flags{brief.id, brief.flags, std::move(reply)});
 }
 
+// All of its ports, those too that somebody has set otherwise.
+void network_state::isolate(listening& changed, bool isolated) {
+  if (std::exchange(changed.config.isolated, isolated) == isolated)
+    return;
+  const auto origin = static_cast<std::uint32_t>(&changed - listeners.data());
+  for (std::uint32_t index = 1; index < slots.size(); ++index)
+    if (slots[index].port && slots[index].origin == origin) {
+      slots[index].brief.flags.isolated = isolated;
+      set_flags(index, nullptr);
+    }
+}
+
 std::string network_state::alias_of(const std::string& port) const {
   const auto at = std::ranges::find_if(
       aliases, [&](const auto& each) { return slots[each.second].brief.name == port; });

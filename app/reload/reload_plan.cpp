@@ -134,11 +134,15 @@ private:
         add(what::add_listener, next, "open the " + description(listener), listener);
         continue;
       }
-      const bool is_ours = !known->inherited; // else a service manager's
-      if (is_ours && (known->group != listener.group || known->mode != listener.mode))
+      auto changed = *known;
+      changed.isolated = listener.isolated;
+      if (!known->inherited) { // else they are a service manager's
+        changed.group = listener.group;
+        changed.mode = listener.mode;
+      }
+      if (changed != *known)
         add(what::change_listener, next,
-            fmt::format("{}: {}", description(*known), difference(*known, listener)),
-            {known->type, known->path, listener.group, listener.mode});
+            fmt::format("{}: {}", description(*known), difference(*known, changed)), changed);
       left.listeners.erase(known);
     }
     for (const auto& listener : left.listeners)

@@ -19,7 +19,7 @@ struct reload_action {
     change_host,     ///< restarts the host interface: connections through it end, VMs stay
     change_services, ///< in the running servers; leases stay
     change_limits,   ///< of what is there, connected VMs included
-    change_listener, ///< group and mode of the socket's file
+    change_listener, ///< group and mode of the socket's file; isolation of its VMs
     add_listener,
     add_forward,
     add_network,

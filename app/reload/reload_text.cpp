@@ -159,6 +159,7 @@ std::string difference(const listen_config& now, const listen_config& next) {
     };
     found.add(fmt::format("mode {} -> {}", octal(now.mode), octal(next.mode)));
   }
+  found.look("isolated", now.isolated, next.isolated);
   return found.text();
 }
 

@@ -52,6 +52,7 @@ type = "dgram"
 path = "/run/lab.sock"
 group = "kvm"
 mode = "0666"
+isolated = true
 [[network.listen]]
 path = "/run/lab2.sock"
 [[network]]
@@ -83,6 +84,8 @@ path = "/run/other.sock"
   CHECK(lab.listeners[0].type == listen_type::dgram);
   CHECK(lab.listeners[0].group == "kvm");
   CHECK(lab.listeners[0].mode == mode_t{0666});
+  CHECK(lab.listeners[0].isolated);
+  CHECK_FALSE(lab.listeners[1].isolated);
   CHECK(settings.networks[1].name == "other");
   CHECK(settings.networks[1].listeners.size() == 1);
 }

@@ -19,6 +19,7 @@ void check_same(const listen_config& a, const listen_config& b) {
   CHECK(a.path == b.path);
   CHECK(a.group == b.group);
   CHECK(a.mode == b.mode);
+  CHECK(a.isolated == b.isolated);
 }
 
 void check_same(const network_config& a, const network_config& b) {

@@ -116,6 +116,26 @@ TEST_CASE("group and mode of sockets of both types change while VMs are connecte
   CHECK(hears(b, a));
 }
 
+TEST_CASE("VMs of an isolated socket do not hear each other, until it is none any more") {
+  lab l;
+  l.done(add_listener{0, {listen_type::stream, l.folder / "apart", {}, {}, {}, true}});
+  auto a = l.connect("apart"), b = l.connect("apart"), c = l.connect();
+  REQUIRE(hears(c, a));
+  REQUIRE(hears(c, b));
+  const auto first_heard = [](frame_socket& vm) {
+    int tag = 0;
+    REQUIRE(vm.receive(soon(), [&](std::span<const std::byte> bare) {
+                tag = tag == 0 ? tag_of(bare) : tag;
+              }).value_or(0) > 0);
+    return tag;
+  };
+  REQUIRE(c.send(tagged_frame(broadcast_mac, vm_mac(3), 7), soon()));
+  CHECK(first_heard(a) == 7);
+  CHECK(first_heard(b) == 7);
+  l.done(change_access{0, {listen_type::stream, l.folder / "apart", {}, {}, {}, false}});
+  CHECK(hears(b, a));
+}
+
 TEST_CASE("the limit of ports holds for those who come, and nobody is turned out") {
   lab l;
   auto a = l.connect(), b = l.connect();

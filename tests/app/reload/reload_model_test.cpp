@@ -60,6 +60,7 @@ private:
         listener.type = listen_type::dgram;
       if (some())
         listener.group = "kvm";
+      listener.isolated = some();
     }
     return made;
   }

@@ -91,6 +91,9 @@ TEST_SUITE("reload_plan") {
     check_single(from_to({}, access), action_kind::change_listener,
                  "network lab: stream socket /run/a.sock: group default -> kvm, mode default -> "
                  "0660");
+    const parts apart{"", "", "", "path = \"/run/a.sock\"\nisolated = true\n"};
+    check_single(from_to({}, apart), action_kind::change_listener,
+                 "network lab: stream socket /run/a.sock: isolated false -> true");
     const parts other{"", "", "", "path = \"/run/a.sock\"\ntype = \"dgram\"\n"};
     CHECK(kinds_of(from_to({}, other)) ==
           kinds{action_kind::remove_listener, action_kind::add_listener});
