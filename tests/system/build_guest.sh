@@ -73,7 +73,7 @@ unpack_kernel() { # BZIMAGE VMLINUX
 
 make_initramfs() { # UNPACKED_PACKAGES INITRAMFS
   local from=$1 root=$1/initramfs module found
-  mkdir -p "$root"/{bin,dev,modules,proc,run,srv,sys}
+  mkdir -p "$root"/{bin,dev,etc,modules,proc,run,srv,sys}
   cp "$(find "$from" -path '*/bin/busybox' -type f)" "$root/bin/busybox"
   install -m 755 "$here/guest/init" "$root/init"
   install -m 755 "$here/guest/lease" "$root/bin/lease"

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import ipaddress
 import pathlib
+import shutil
 import signal
 import sys
 import tempfile
@@ -23,29 +24,38 @@ from host_server import HostServer
 from namespaces import Namespace, sh
 from processes import Failure, Process, wait_for
 from run import GUEST_FILE_BYTES, Run, default_cache, expect, guest_image
+from switch import Switch
 from tap import make_world, prefix_of
 from tap_support import GATEWAY, HOST, SKIPPED, expect_untouched, footprint, start
 
 HOST_FILE_BYTES = 4 << 20
 WEB_PORT = 8000
+SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "config"
 FETCH = (
     "import hashlib, sys, urllib.request as web;"
     " print(hashlib.sha256(web.urlopen(sys.argv[1], timeout=60).read()).hexdigest())"
 )
 
+# A port of the host's that leads to each guest, by the name that it tells the DHCP server.
+FORWARDED = {"a": 8001, "b": 8002}
+FORWARDS = "".join(
+    f'[[network.forward]]\nport = {port}\nto = "{name}"\nto_port = 80\n'
+    for name, port in FORWARDED.items()
+)
 
-def boot(run, switch, image):
+
+def start_with_forwards(run, *options):
+    switch = run.keep(Switch.from_file(run.bin, run.folder, "stream", FORWARDS, *options))
+    switch.wait_ready()
+    return switch
+
+
+def boot(run, switch, image, macs={"a": "52:54:00:00:00:0a", "b": "52:54:00:00:00:0b"}):
     guests = [
         run.keep(
-            guest.Guest(
-                name,
-                image,
-                f"52:54:00:00:00:0{name}",
-                guest.stream_netdev(switch.socket, None),
-                run.folder,
-            )
+            guest.Guest(name, image, mac, guest.stream_netdev(switch.socket, None), run.folder)
         )
-        for name in ("a", "b")
+        for name, mac in macs.items()
     ]
     for one in guests:
         one.file = one.wait_booted()
@@ -53,9 +63,9 @@ def boot(run, switch, image):
     return guests
 
 
-def get_addresses(run, guests, subnet, gateway):
+def get_addresses(run, guests, subnet, gateway, tell_names=True):
     for one in guests:
-        address, router = one.command("dhcp")
+        address, router = one.command("dhcp", *([one.name] if tell_names else []))
         expect(router, gateway, "the router that DHCP names")
         expect(str(ipaddress.ip_interface(address).network), subnet, "the subnet that DHCP names")
         one.address = address.split("/")[0]
@@ -72,6 +82,30 @@ def expect_neighbours(run, guests):
         size, checksum = one.command("fetch", f"http://{other.address}/data")
         expect((int(size), checksum), (GUEST_FILE_BYTES, other.file), "what came from a guest")
     run.step("guests reach each other: ping, and TCP both ways")
+
+
+def expect_names(run, guests, domain="vm.internal"):
+    """Each guest knows the other by name, whole and short."""
+    for one, other in (guests, guests[::-1]):
+        for name in (f"{other.name}.{domain}", other.name):
+            expect(one.command("resolve", name), [other.address], f"the address of {name}")
+            one.command("ping", name)
+        size, checksum = one.command("fetch", f"http://{other.name}/data")
+        expect((int(size), checksum), (GUEST_FILE_BYTES, other.file), "what came by name")
+    run.step(f"{guests[0].name} and {guests[1].name} know each other by name: DNS, ping, TCP")
+
+
+def expect_forwarded(run, guests, ports):
+    """TCP from the host through forwards that lead to guests by name."""
+    for one in guests:
+        if one.name in ports:
+            expect(fetch(HOST, f"127.0.0.1:{ports[one.name]}"), one.file, "what came by a forward")
+    run.step(f"forwards by name: {ports}")
+
+
+def fetch(place, server):
+    """The checksum of a guest's file, as it comes from HOST[:PORT]."""
+    return place.run(f'{sys.executable} -c "{FETCH}" http://{server}/data').strip()
 
 
 def expect_server(run, guests, listen, address):
@@ -93,8 +127,7 @@ def expect_reached(run, place, guests):
     for one in guests:
         if not namespaces.pings(place, one.address, 20):
             raise Failure(f"no answer from {one.name} to {place.name}")
-        fetch = f'{sys.executable} -c "{FETCH}" http://{one.address}/data'
-        expect(place.run(fetch).strip(), one.file, "what came from a guest")
+        expect(fetch(place, one.address), one.file, "what came from a guest")
     run.step(f"{place.name} reaches the guests: ping and TCP")
 
 
@@ -122,10 +155,12 @@ def serve_files(run, place):
 
 def scenario_user(run, image):
     before = footprint()
-    switch = start(run)
+    switch = start_with_forwards(run)
     guests = boot(run, switch, image)
     get_addresses(run, guests, "192.168.105.0/24", GATEWAY)
     expect_neighbours(run, guests)
+    expect_names(run, guests)
+    expect_forwarded(run, guests, FORWARDED)
     expect_server(run, guests, "127.0.0.1", GATEWAY)
     expect_ipv6(run, guests, "fd00::", "fd00::2")
     switch.stop()
@@ -134,10 +169,12 @@ def scenario_user(run, image):
 
 def scenario_host(run, image):
     before = footprint()
-    switch = start(run, "--vmnet-mode=host")
+    switch = start_with_forwards(run, "--vmnet-mode=host")
     guests = boot(run, switch, image)
     get_addresses(run, guests, "192.168.105.0/24", GATEWAY)
     expect_neighbours(run, guests)
+    expect_names(run, guests)
+    expect_forwarded(run, guests, FORWARDED)
     expect_server(run, guests, GATEWAY, GATEWAY)
     expect_reached(run, HOST, guests)
     prefix = prefix_of(run)
@@ -149,10 +186,14 @@ def scenario_host(run, image):
 def scenario_shared(run, image):
     world, _ = make_world(run)
     before = footprint()
-    switch = start(run, "--vmnet-mode=shared", "--vmnet-nat66-prefix=fd12:3456:789a:1::")
+    switch = start_with_forwards(
+        run, "--vmnet-mode=shared", "--vmnet-nat66-prefix=fd12:3456:789a:1::"
+    )
     guests = boot(run, switch, image)
     get_addresses(run, guests, "192.168.105.0/24", GATEWAY)
     expect_neighbours(run, guests)
+    expect_names(run, guests)
+    expect_forwarded(run, guests, FORWARDED)
     expect_server(run, guests, GATEWAY, GATEWAY)
     expect_reached(run, HOST, guests)
     expect_ipv6(run, guests, "fd12:3456:789a:1:", "fd12:3456:789a:1::1")
@@ -200,6 +241,21 @@ def scenario_bridged(run, image):
     expect_reached(run, outside, guests)
     switch.stop()
     expect_untouched(before, footprint(), "after SIGTERM")
+
+
+def scenario_desk(run, image):
+    """The sample does what its comments say: names, addresses that are kept, a forward."""
+    config = pathlib.Path(shutil.copy(SAMPLES / "desk.toml", run.folder))
+    options = ["--config", config, f"--pidfile={run.folder}/pid"]
+    switch = run.keep(Switch(run.bin, run.folder, options))
+    switch.socket = run.folder / "desk.sock"
+    switch.wait_ready()
+    guests = boot(run, switch, image, {"web": "52:54:00:00:00:10", "db": "52:54:00:00:00:11"})
+    get_addresses(run, guests, "192.168.105.0/24", GATEWAY, tell_names=False)
+    expect([one.address for one in guests], ["192.168.105.10", "192.168.105.11"], "the addresses")
+    expect_names(run, guests)
+    expect_forwarded(run, guests, {"web": 8080})
+    switch.stop()
 
 
 SCENARIOS = {
