@@ -71,18 +71,18 @@ class Vm:
         self._hook = run.folder / "hook"
         self._hook.write_text(HOOK)
         self._hook.chmod(0o755)
-        self._place = Namespace(run, name)
-        self.cable = self._place.plug_in(run, switch.socket, f"52:54:00:00:00:0{number}")
+        self.place = Namespace(run, name)
+        self.cable = self.place.plug_in(run, switch.socket, f"52:54:00:00:00:0{number}")
         command = [sys.executable, HERE / "forward_server.py", name, SERVED]
-        server = run.keep(Process(f"server-{name}", self._place.command(command), run.folder))
+        server = run.keep(Process(f"server-{name}", self.place.command(command), run.folder))
         wait_for(f"{name} serves", lambda: "serving" in server.log(), 10)
 
     def lease(self, address, host_name):
-        self._place.run(
+        self.place.run(
             f"busybox udhcpc -i vm0 -n -q -t 10 -T 1 -s {self._hook} -r {address} "
             f"-x hostname:{host_name}"
         )
-        if f"inet {address}/" not in self._place.run("ip -4 address show vm0"):
+        if f"inet {address}/" not in self.place.run("ip -4 address show vm0"):
             raise Failure(f"{self.name} did not get {address}")
 
 
