@@ -42,6 +42,9 @@ class Switch:
     def pid(self):
         return self._process.pid
 
+    def signal(self, number):
+        self._process.signal(number)
+
     def wait_ready(self):
         """The pidfile is written last, so it says that clients may come."""
 

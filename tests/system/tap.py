@@ -25,6 +25,7 @@ from processes import Failure, Process, wait_for
 from run import Run, expect
 from switch import Switch
 from tap_dns import scenario_dns_host, scenario_dns_user
+from tap_reload import scenario_reload_host, scenario_reload_user
 from tap_rootless import scenario_helper, scenario_inherited, scenario_unprivileged
 from tap_support import (
     GATEWAY,
