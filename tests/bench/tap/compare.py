@@ -6,7 +6,8 @@
 Models: `relay` copies frames between two TAPs, the limit of all that moves single frames; `wire` is
 two processes with a stream socket between them, each with a TAP: a VM and the least that a host's
 side can be. `forward` and `user` go through a port forward of a host and of a user network. They
-take turns. Runs in namespaces of its own; exits with 77 where that cannot be.
+take turns. Where other work wants the cores too, put `chrt -r 1` before it: else the wait for a
+core is what is measured. Runs in namespaces of its own; exits with 77 where that cannot be.
 """
 
 import argparse
