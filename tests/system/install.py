@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAMS = ("vmswitchd", "vmswitch-run")
+PROGRAMS = ("vmswitchd", "vmswitchctl", "vmswitch-run")
 LINKS = {"socket_vmnet": "vmswitchd", "socket_vmnet_client": "vmswitch-run"}
 FILES = (
     "share/doc/vmswitch/LICENSE",
@@ -20,6 +20,12 @@ FILES = (
     "share/doc/vmswitch/examples/shared.toml",
     "lib/sysusers.d/vmswitch.conf",
 )
+MAN_PAGES = {"man8/vmswitchd.8": "--vmnet-mode", "man1/vmswitchctl.1": "capture"}
+COMPLETIONS = {
+    "bash": "bash-completion/completions/vmswitchctl",
+    "zsh": "zsh/site-functions/_vmswitchctl",
+    "fish": "fish/vendor_completions.d/vmswitchctl.fish",
+}
 UNITS = tuple(
     f"lib/systemd/{manager}/vmswitchd.{kind}"
     for manager in ("system", "user")
@@ -57,6 +63,25 @@ def check_programs(prefix):
         expect("bench" not in path.name and "demo" not in path.name, f"{path.name} is for tests")
 
 
+def check_man_pages(prefix):
+    for page, word in MAN_PAGES.items():
+        text = (prefix / "share/man" / page).read_text()
+        expect(text.startswith(".TH "), f"{page} is a manual page")
+        expect(word in text.replace("\\-", "-"), f"{page} tells of {word}")
+
+
+def check_completions(prefix):
+    for shell, file in COMPLETIONS.items():
+        text = (prefix / "share" / file).read_text()
+        made = output_of(prefix / "bin" / "vmswitchctl", "completion", shell)
+        expect(text == made and "capture" in text, f"{file} is what vmswitchctl makes for {shell}")
+        if shutil.which(shell):
+            output_of(shell, "-n", prefix / "share" / file)
+    # bash looks for a file of the program's name, and then for the function that is registered.
+    script = f". '{prefix}/share/{COMPLETIONS['bash']}' && complete -p vmswitchctl"
+    expect("vmswitchctl" in output_of("bash", "-c", script), "bash completes vmswitchctl")
+
+
 def check_units(prefix):
     for unit in UNITS:
         text = (prefix / unit).read_text()
@@ -81,9 +106,13 @@ def main():
     with tempfile.TemporaryDirectory(prefix="vmswitch-install.") as name:
         prefix = pathlib.Path(name).resolve() / "opt"
         output_of("cmake", "--install", build, "--prefix", prefix)
-        for file in (*FILES, *UNITS):
+        pages = (f"share/man/{page}" for page in MAN_PAGES)
+        completions = (f"share/{file}" for file in COMPLETIONS.values())
+        for file in (*FILES, *UNITS, *pages, *completions):
             expect((prefix / file).is_file(), f"{file} is installed")
         check_programs(prefix)
+        check_man_pages(prefix)
+        check_completions(prefix)
         check_units(prefix)
         staged = pathlib.Path(name) / "stage"
         output_of("env", f"DESTDIR={staged}", "cmake", "--install", build, "--prefix", "/usr")
