@@ -244,6 +244,15 @@ def scenario_user(run):
     expect_answer(80, "c")
     run.step("a daemon that was started as root and became nobody listens on port 80")
     switch.stop()
+    path.write_text(CONFIGURATION.format(folder=own, mode="user"))
+    switch = run.keep(Switch(run.bin, own, ["--config", path, "--user=nobody"]))
+    switch.wait_ready()
+    path.write_text(CONFIGURATION.format(folder=own, mode="user") + forward(80, "web"))
+    switch.signal(signal.SIGHUP)
+    hint = "one that root starts keeps it if its configuration has such a forward then"
+    wait_for("a way to have port 80", lambda: hint in switch.log(), 10)
+    run.step("one that gave up what port 80 needs says how to keep it")
+    switch.stop()
 
 
 def scenario_host(run):

@@ -52,7 +52,9 @@ tl::unexpected<error> cannot_listen(const forward_listen& listen, int code) {
     return fail(where +
                     "the port is privileged. Choose one from 1024 up, or allow it to everybody "
                     "(sysctl net.ipv4.ip_unprivileged_port_start=" +
-                    port + "), or give the daemon the capability CAP_NET_BIND_SERVICE",
+                    port +
+                    "), or give the daemon the capability CAP_NET_BIND_SERVICE (one that root "
+                    "starts keeps it if its configuration has such a forward then)",
                 code);
   case EADDRNOTAVAIL:
     return fail(where + "this is no address of this host (ip address tells them). Choose one that "
