@@ -68,6 +68,7 @@ def scenario_host(run):
     a = vm(run, switch, "a", 1, "192.168.105.11/24")
     b = vm(run, switch, "b", 2, "192.168.105.12/24")
     expect_host_reaches(run, a, "192.168.105.11")
+    expect_no_ipv6_spoofing(run, a)
     transfer(run, a, b, "192.168.105.11", 7003)
     command = [run.bin / "vmswitchd", "--vmnet-mode=host", run.folder / "other"]
     refused = run.keep(Process("overlapping", command, run.folder))
@@ -104,6 +105,29 @@ def scenario_host(run):
     sh("ip link delete eth0")
     switch.stop()
     expect_untouched(before, footprint(), "after SIGTERM")
+
+
+def expect_no_ipv6_spoofing(run, guest):
+    """firecracker#762: packets with a source outside of the network are dropped and counted."""
+
+    def dropped():
+        rules = sh("nft list table inet vmswitch-vms-default")
+        found = re.search(r"ip6 saddr != .* counter packets (\d+) ", rules)
+        if not found:
+            raise Failure(f"no rule looks at IPv6 sources:\n{rules}")
+        return int(found[1])
+
+    gateway = f"{prefix_of(run)}::1"
+    expect(dropped(), 0, "packets of others, before there are any")
+    guest.run("ip -6 address add fd66::9/128 dev vm0 nodad")
+    if " 1 received" in guest.run(f"ping -n -c 1 -W 1 -I fd66::9 {gateway}", check=False):
+        raise Failure("the host answers a foreign IPv6 source")
+    if dropped() == 0:
+        raise Failure("a packet with a foreign IPv6 source is not counted")
+    guest.run("ip -6 address del fd66::9/128 dev vm0")
+    if not pings(guest, gateway):
+        raise Failure("the VM's own IPv6 address is refused")
+    run.step("a foreign IPv6 source is dropped and counted")
 
 
 def make_world(run):
@@ -144,6 +168,7 @@ def scenario_shared(run):
     sh("ip route add default via 10.9.0.1; ip -6 route add default via fd09::1")
     a = vm(run, switch, "a", 1, "192.168.105.11/24")
     expect_host_reaches(run, a, "192.168.105.11")
+    expect_no_ipv6_spoofing(run, a)
     a.run(f"ip route add default via {GATEWAY}")
     if not pings(a, "10.9.0.1"):
         raise Failure("the VM does not reach the world")

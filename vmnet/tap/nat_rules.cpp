@@ -74,6 +74,17 @@ std::vector<std::string> sources_of(const host_config& config) {
   return sources;
 }
 
+// For IPv4 the kernel's rp_filter does this; for IPv6 it has none.
+void write_spoof_filter(std::string& out, const host_config& config, std::string_view device) {
+  if (!gateway6_for(config))
+    return;
+  fmt::format_to(std::back_inserter(out),
+                 "  chain prerouting {{\n"
+                 "    type filter hook prerouting priority raw; policy accept;\n"
+                 "    iifname \"{}\" ip6 saddr != {{ {}/64, fe80::/10, :: }} counter drop\n  }}\n",
+                 device, to_string(ula_prefix_for(config)));
+}
+
 nlohmann::json objects_in(std::string_view json) {
   auto parsed = nlohmann::json::parse(json, nullptr, false);
   if (!parsed.is_object() || !parsed.contains("nftables") || !parsed["nftables"].is_array())
@@ -99,6 +110,7 @@ std::string nat_rules(const host_config& config, const std::string& device,
   write_records(out, plan.changes);
   write_set(out, "closed4", plan.closed4);
   write_set(out, "closed6", plan.closed6);
+  write_spoof_filter(out, config, device);
 
   out += "  chain forward {\n    type filter hook forward priority filter; policy accept;\n";
   if (config.mode == host_mode::host) {

@@ -21,7 +21,8 @@ namespace vmswitch {
 // Rules of other tables stay in force: a host firewall that drops forwarded packets drops these.
 
 /// Makes the table anew: for `shared` forwarding and translation, for `host` a fence that nothing
-/// is forwarded through.
+/// is forwarded through. In both, IPv6 packets of VMs whose source is not of the network are
+/// dropped and counted before the host sees them.
 std::string nat_rules(const host_config& config, const std::string& device,
                       const forwarding_plan& plan);
 

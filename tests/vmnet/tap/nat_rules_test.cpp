@@ -75,6 +75,23 @@ table inet vmswitch-tap0 {
     CHECK(rules.find("::/64 masquerade") != std::string::npos);
   }
 
+  TEST_CASE("an IPv6 source that is not of the network is dropped and counted in every mode") {
+    for (const auto mode : {host_mode::host, host_mode::shared}) {
+      auto config = shared();
+      config.mode = mode;
+      config.ipv6 = true;
+      config.ipv6_prefix = ipv6_address::parse("fd12:3456:789a:1::");
+      CHECK(nat_rules(config, "tap0", {}).find(R"(
+  chain prerouting {
+    type filter hook prerouting priority raw; policy accept;
+    iifname "tap0" ip6 saddr != { fd12:3456:789a:1::/64, fe80::/10, :: } counter drop
+  }
+)") != std::string::npos);
+      config.ipv6 = false;
+      CHECK(nat_rules(config, "tap0", {}).find("prerouting") == std::string::npos);
+    }
+  }
+
   TEST_CASE("a host-only network has a fence, and no translation") {
     auto config = shared();
     config.mode = host_mode::host;
