@@ -36,7 +36,7 @@ from tap_support import (
     start,
     vm,
 )
-from tap_upkeep import scenario_idle, scenario_leftovers
+from tap_upkeep import scenario_idle, scenario_kept_tap, scenario_leftovers
 
 
 def prefix_of(run):

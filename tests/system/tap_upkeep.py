@@ -11,7 +11,7 @@ from processes import Failure, wait_for
 from run import expect
 from switch import Switch
 from tap_dns import Resolver, Upstream
-from tap_support import GATEWAY, expect_untouched, footprint, vm
+from tap_support import GATEWAY, expect_untouched, footprint, start, vm
 
 IDLE_SECONDS = 10
 FEW_SWITCHES = 10
@@ -55,6 +55,27 @@ def scenario_leftovers(run):
     start_here("b").kill()
     start_here("c").stop()
     expect_clean("after kill -9, restart and SIGTERM")
+
+
+def scenario_kept_tap(run):
+    """A TAP that somebody made outlives a daemon that was killed; the next one tidies it."""
+    sh("ip tuntap add dev mine mode tap; ip link set mine mtu 1400")
+    sh("ip link set mine up; ip link set mine down")  # which gives it a queue
+    before = footprint()
+    options = ["--vmnet-mode=host", "--vmnet-interface=mine"]
+    start(run, *options).stop()
+    expect_untouched(before, footprint(), "after SIGTERM")
+    start(run, *options).kill()
+    if f"{GATEWAY}/24" not in sh("ip address show dev mine"):
+        raise Failure("there is nothing to take back: this test shows nothing")
+    # With another gateway: the old one is not to be there beside it.
+    other = start(run, *options, "--vmnet-gateway=10.9.0.1")
+    if GATEWAY in sh("ip address show dev mine"):
+        raise Failure("what a killed daemon left is there beside what is new")
+    other.kill()
+    start(run, *options).stop()
+    expect_untouched(before, footprint(), "after kill -9, restart and SIGTERM")
+    run.step("addresses, MTU and settings of someone's TAP are as they were")
 
 
 ALL_SERVICES = """\

@@ -5,6 +5,7 @@
 
 #include "transport/error.hpp"
 #include "vmnet/host_config.hpp"
+#include "vmnet/tap/device_plan.hpp"
 #include "vmnet/tap/forwarding_plan.hpp"
 
 namespace vmswitch {
@@ -20,7 +21,9 @@ public:
   ~kernel_router() { stop(); }
 
   /// For a network in mode `shared`, or `host`, which has a fence only. On failure nothing is left.
-  result<void> start(const host_config& config, const std::string& device);
+  /// `undo` is what was done to the device if it is someone's; see restore_device().
+  result<void> start(const host_config& config, const std::string& device,
+                     std::vector<device_step> undo);
   /// After the host's default routes have changed: forwards to where they lead now.
   result<void> follow_routes(const host_config& config);
   /// Idempotent.
@@ -32,11 +35,15 @@ private:
 
   std::string device_; // empty: not started
   std::vector<setting_change> changes_;
+  std::vector<device_step> undo_; // remembered only
 };
 
 /// Takes back what networks left whose daemon was killed: those with rules and without a device,
 /// and `own`, whose device has just been made. Errors are left to those who come next.
 void remove_leftovers(const std::string& own);
+
+/// Takes back what a daemon that was killed did to someone's device, which nobody else uses now.
+void restore_device(const std::string& device);
 
 /// The order in which changes are taken back.
 std::vector<setting_change> restoring_order(std::vector<setting_change> changes);

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "vmnet/tap/device_control.hpp"
-#include "vmnet/tap/device_plan.hpp"
 #include "vmnet/tap/nat_rules.hpp"
 #include "vmnet/tap/nftables.hpp"
 
@@ -94,12 +93,26 @@ void remove_leftovers(const std::string& own) {
   }
 }
 
-result<void> kernel_router::start(const host_config& config, const std::string& device) {
+void restore_device(const std::string& device) {
+  if (!has_net_admin() || std::ranges::count(devices_with_tables(), device) == 0)
+    return;
+  const auto listed = run_nft(list_table(device));
+  if (!listed)
+    return;
+  auto steps = undo_in(*listed);
+  std::ranges::reverse(steps);
+  for (const auto& step : steps)
+    static_cast<void>(apply_step(device, step));
+}
+
+result<void> kernel_router::start(const host_config& config, const std::string& device,
+                                  std::vector<device_step> undo) {
   stop();
   if (!has_net_admin()) // libnftables would write to stderr
     return fail("cannot make rules of nftables", EPERM);
   remove_leftovers(device);
   device_ = device;
+  undo_ = std::move(undo);
   auto loaded = load(config, make_plan(config));
   if (!loaded)
     stop();
@@ -124,7 +137,7 @@ forwarding_plan kernel_router::make_plan(const host_config& config) const {
 result<void> kernel_router::load(const host_config& config, const forwarding_plan& plan) {
   // The rules first: they remember the changes, should we be killed on the way, and nothing is
   // forwarded unwatched.
-  if (auto loaded = run_nft(nat_rules(config, device_, plan)); !loaded)
+  if (auto loaded = run_nft(nat_rules(config, device_, plan, undo_)); !loaded)
     return tl::unexpected{std::move(loaded.error())};
   auto still = changes_of_others(device_);
   still.insert(still.end(), plan.changes.begin(), plan.changes.end());

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "vmnet/tap/device_plan.hpp"
 #include "vmnet/tap/tap_names.hpp"
+#include "vmnet/tap/undo_record.hpp"
 
 namespace vmswitch {
 
@@ -57,6 +58,16 @@ void write_records(std::string& out, const std::vector<setting_change>& changes)
   }
 }
 
+// The elements are numbers, for the order.
+void write_undo(std::string& out, const std::vector<device_step>& undo) {
+  std::string elements;
+  for (std::size_t i = 0; i < undo.size(); ++i)
+    if (const auto record = to_record(undo[i]))
+      elements += fmt::format("{}{} comment \"{}\"", elements.empty() ? "" : ", ", i, *record);
+  if (!elements.empty())
+    out += fmt::format("  set undo {{\n    type mark\n    elements = {{ {} }}\n  }}\n", elements);
+}
+
 setting_change change_for(std::string_view kind, std::string device) {
   const auto family = kind.substr(0, 4);
   auto key = kind.substr(5, kind.size() - 5 - 4); // without the values behind it
@@ -101,13 +112,14 @@ std::string text_in(const nlohmann::json& object, const char* key) {
 } // namespace
 
 std::string nat_rules(const host_config& config, const std::string& device,
-                      const forwarding_plan& plan) {
+                      const forwarding_plan& plan, const std::vector<device_step>& undo) {
   const auto table = table_name_for(device);
   std::string out;
   auto at = std::back_inserter(out);
   // "add" first, since "delete" fails for a table that is not there.
   fmt::format_to(at, "add table inet {0}\ndelete table inet {0}\ntable inet {0} {{\n", table);
   write_records(out, plan.changes);
+  write_undo(out, undo);
   write_set(out, "closed4", plan.closed4);
   write_set(out, "closed6", plan.closed6);
   write_spoof_filter(out, config, device);
@@ -156,6 +168,27 @@ std::vector<std::string> devices_in(std::string_view json) {
           device && is_device_name(*device))
         found.push_back(std::move(*device));
   return found;
+}
+
+std::vector<device_step> undo_in(std::string_view json) {
+  std::map<std::size_t, device_step> found;
+  for (const auto& object : objects_in(json)) {
+    if (!object.is_object() || !object.contains("set") || !object["set"].is_object() ||
+        text_in(object["set"], "name") != "undo")
+      continue;
+    for (const auto& element : object["set"].value("elem", nlohmann::json::array())) {
+      const auto inner = element.is_object() ? element.find("elem") : element.end();
+      if (inner == element.end() || !inner->is_object() || !inner->contains("val") ||
+          !(*inner)["val"].is_number_unsigned())
+        continue;
+      if (auto step = from_record(text_in(*inner, "comment")))
+        found.emplace((*inner)["val"].get<std::size_t>(), std::move(*step));
+    }
+  }
+  std::vector<device_step> steps;
+  for (auto& [number, step] : found)
+    steps.push_back(std::move(step));
+  return steps;
 }
 
 std::vector<setting_change> changes_in(std::string_view json) {

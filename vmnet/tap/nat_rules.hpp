@@ -6,6 +6,7 @@
 
 #include "transport/error.hpp"
 #include "vmnet/host_config.hpp"
+#include "vmnet/tap/device_plan.hpp"
 #include "vmnet/tap/forwarding_plan.hpp"
 
 namespace vmswitch {
@@ -16,15 +17,16 @@ namespace vmswitch {
 // one transaction and removed as a whole. It holds all there is to know when the daemon has been
 // killed: what was changed under /proc/sys stands in it as sets, whose names say which setting
 // ("was_ipv4_forwarding_0_1") and whose elements say on which devices. So the next start can take
-// back what the last one did, without a file.
+// back what the last one did, without a file. What was done to a TAP that somebody had ready, and
+// that is there when the daemon is not, stands in the comments of the set "undo".
 //
 // Rules of other tables stay in force: a host firewall that drops forwarded packets drops these.
 
 /// Makes the table anew: for `shared` forwarding and translation, for `host` a fence that nothing
 /// is forwarded through. In both, IPv6 packets of VMs whose source is not of the network are
-/// dropped and counted before the host sees them.
+/// dropped and counted before the host sees them. `undo` is remembered in it.
 std::string nat_rules(const host_config& config, const std::string& device,
-                      const forwarding_plan& plan);
+                      const forwarding_plan& plan, const std::vector<device_step>& undo = {});
 
 /// Removes the table of a device, which may be missing.
 std::string without_nat_rules(const std::string& device);
@@ -38,5 +40,7 @@ std::vector<std::string> devices_in(std::string_view json);
 /// The changes that a table records, in order, from the JSON for list_table(). What is no record of
 /// ours is left out.
 std::vector<setting_change> changes_in(std::string_view json);
+/// The steps that it remembers, in the order of nat_rules(), from the same.
+std::vector<device_step> undo_in(std::string_view json);
 
 } // namespace vmswitch

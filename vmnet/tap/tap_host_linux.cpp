@@ -67,6 +67,8 @@ result<void> tap_host::configure() {
   const auto& name = self.device.name();
   described_ = fmt::format("{} ({})", name, to_string(self.device.mac()));
   if (self.device.is_here() && !self.device.is_ready()) {
+    if (!self.device.ours() && config_.mode != host_mode::bridged)
+      restore_device(name);
     auto found = look_at_device(name);
     found.ours = self.device.ours();
     if (config_.mode == host_mode::bridged) {
@@ -112,7 +114,7 @@ result<void> tap_host::perform(const std::vector<device_step>& steps, bool ours)
 result<void> tap_host::route() {
   auto& self = *running_;
   if (config_.mode != host_mode::shared) {
-    if (!self.router.start(config_, self.device.name()))
+    if (!self.router.start(config_, self.device.name(), self.undo))
       described_ += ", without a fence of nftables rules";
     return {};
   }
@@ -123,7 +125,7 @@ result<void> tap_host::route() {
   self.routes.emplace(std::move(*routes));
   if (!self.polls.change(self.routes->fd(), 0, poll_set::readable))
     return fail("cannot watch the host's routes", ENOMEM);
-  auto routed = self.router.start(config_, self.device.name());
+  auto routed = self.router.start(config_, self.device.name(), self.undo);
   if (!routed && is_privilege(routed.error().code))
     return fail(missing_privilege(config_, routed.error().text), routed.error().code);
   return routed;

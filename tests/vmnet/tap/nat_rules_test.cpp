@@ -102,6 +102,25 @@ table inet vmswitch-tap0 {
     CHECK(rules.find("masquerade") == std::string::npos);
   }
 
+  TEST_CASE("what was done to someone's device is remembered with its order, and read back") {
+    const std::vector<device_step> undo{{device_step::what::mtu, "1400"},
+                                        {device_step::what::address4, "10.0.0.1/8", true}};
+    CHECK(nat_rules(shared(), "tap0", {}, undo).find(R"(
+  set undo {
+    type mark
+    elements = { 0 comment "mtu 1400", 1 comment "address4 10.0.0.1/8" }
+  }
+)") != std::string::npos);
+    CHECK(nat_rules(shared(), "tap0", {}).find("undo") == std::string::npos);
+    CHECK(undo_in(R"({"nftables":[{"metainfo":{}},{"table":{"name":"vmswitch-tap0"}},
+        {"set":{"name":"other","elem":[{"elem":{"val":2,"comment":"up"}}]}},
+        {"set":{"name":"undo","elem":[{"elem":{"val":1,"comment":"address4 10.0.0.1/8"}},
+                {"elem":{"val":0,"comment":"mtu 1400"}}, 3, "up", {"elem":7},
+                {"elem":{"val":"x","comment":"up"}}, {"elem":{"val":5,"comment":"reboot"}},
+                {"elem":{"val":6}}]}}]})") == undo);
+    CHECK(undo_in("{").empty());
+  }
+
   TEST_CASE("a device with a name that could be read as a rule is left out") {
     const forwarding_plan odd{{}, {"eth0", "a\"b", "x y", ""}, {}};
     CHECK(nat_rules(shared(), "tap0", odd).find("elements = { \"eth0\" }") != std::string::npos);
