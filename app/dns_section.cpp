@@ -92,9 +92,10 @@ dns_config read_dns(toml_section& network, const host_config& host, config_repor
   }
   section.finish();
   // What they may not do together shows when all are known.
+  auto checked = check_dns_records(dns);
   for (std::size_t i = 0; i < places.size(); ++i)
-    if (auto right = check_dns_record(dns, dns.records[i]); !right)
-      places[i].complain("value", std::move(right.error().text));
+    if (!checked[i])
+      places[i].complain("value", std::move(checked[i].error().text));
   return dns;
 }
 

@@ -65,7 +65,7 @@ struct dns_settings {
   std::size_t cache_size = 0;
 };
 
-/// @pre check_host_config(host), check_dns_record() of each record
+/// @pre check_host_config(host), check_dns_records(dns)
 dns_settings resolve_dns(const host_config& host, const dhcp_config& dhcp, const dns_config& dns);
 
 /// "A", in any letter case, if records of this type can be written in a configuration.
@@ -75,9 +75,10 @@ result<void> check_dns_domain(std::string_view domain);
 /// The parts of a record. Errors say what would be right.
 result<dns_name> dns_record_name(const dns_record& record, std::string_view domain);
 result<dns_resource> dns_record_data(const dns_record& record);
-/// Both, and what records may not do together: a CNAME stands alone, and leads to a name of the
-/// network or of another record, since no other server is asked for where it leads.
-result<void> check_dns_record(const dns_config& dns, const dns_record& record);
+/// For each record, in order: both, and what records may not do together. A CNAME stands alone, and
+/// leads to a name of the network or of another record, since no other server is asked for where it
+/// leads.
+std::vector<result<void>> check_dns_records(const dns_config& dns);
 
 /// Resources that the program makes itself.
 dns_resource address_resource(ipv4_address address);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <unordered_map>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -102,6 +103,50 @@ std::optional<dns_name> reverse_of(std::string_view text) {
   return std::nullopt;
 }
 
+// The names that records have. Thousands of records are usual: each is parsed once.
+class record_names {
+public:
+  explicit record_names(const dns_config& dns) {
+    for (const auto& record : dns.records)
+      if (auto name = dns_record_name(record, dns.domain)) {
+        const auto [known, is_new] = known_.try_emplace(std::move(*name), entry{&record});
+        known->second.has_several |= !is_new && !(*known->second.first == record);
+      }
+  }
+  bool has(const dns_name& name) const { return known_.contains(name); }
+  /// Whether records of that name differ.
+  bool has_several(const dns_name& name) const {
+    const auto known = known_.find(name);
+    return known != known_.end() && known->second.has_several;
+  }
+
+private:
+  struct entry {
+    const dns_record* first;
+    bool has_several = false;
+  };
+  std::unordered_map<dns_name, entry, dns_name_hash> known_;
+};
+
+result<void> check_record(const dns_record& record, std::string_view domain_text,
+                          const std::optional<dns_name>& domain, const record_names& names) {
+  const auto name = dns_record_name(record, domain_text);
+  if (!name)
+    return tl::unexpected{name.error()};
+  const auto data = dns_record_data(record);
+  if (!data)
+    return tl::unexpected{data.error()};
+  if (record.type != dns_type::cname)
+    return {};
+  if (names.has_several(*name))
+    return fail("a CNAME has no other record beside it, and " + to_string(*name) + " has");
+  const auto target = dns_name::parse(record.value);
+  if (target && domain && !target->is_within(*domain) && !names.has(*target))
+    return fail("a CNAME leads to a name of this network or of another record, and " +
+                to_string(*target) + " is neither");
+  return {};
+}
+
 } // namespace
 
 result<dns_type> parse_dns_record_type(std::string_view text) {
@@ -140,32 +185,14 @@ result<dns_resource> dns_record_data(const dns_record& record) {
               to_string(record.type) + ": write one such as \"" + example_of(record.type) + "\"");
 }
 
-result<void> check_dns_record(const dns_config& dns, const dns_record& record) {
-  const auto name = dns_record_name(record, dns.domain);
-  if (!name)
-    return tl::unexpected{name.error()};
-  const auto data = dns_record_data(record);
-  if (!data)
-    return tl::unexpected{data.error()};
-  const auto is_of_same_name = [&](const dns_record& other) {
-    const auto its_name = dns_record_name(other, dns.domain);
-    return its_name && *its_name == *name && !(other == record);
-  };
-  if (record.type == dns_type::cname) {
-    if (std::ranges::any_of(dns.records, is_of_same_name))
-      return fail("a CNAME has no other record beside it, and " + to_string(*name) + " has");
-    const auto target = dns_name::parse(record.value);
-    const auto domain = dns_name::parse(dns.domain);
-    const auto is_target = [&](const dns_record& other) {
-      const auto its_name = dns_record_name(other, dns.domain);
-      return its_name && target && *its_name == *target;
-    };
-    if (target && domain && !target->is_within(*domain) &&
-        std::ranges::none_of(dns.records, is_target))
-      return fail("a CNAME leads to a name of this network or of another record, and " +
-                  to_string(*target) + " is neither");
-  }
-  return {};
+std::vector<result<void>> check_dns_records(const dns_config& dns) {
+  const auto domain = dns_name::parse(dns.domain);
+  const record_names names{dns};
+  std::vector<result<void>> checked;
+  checked.reserve(dns.records.size());
+  for (const auto& record : dns.records)
+    checked.push_back(check_record(record, dns.domain, domain, names));
+  return checked;
 }
 
 } // namespace vmswitch
