@@ -223,19 +223,17 @@ void serviced_host::report(const dhcp_event& event) {
 void serviced_host::load() {
   const auto content = read_lease_file(*services_.lease_file);
   if (!content) {
-    tell_({level::warning, "lease file", content.error().text});
+    file_failed_ = is_foreign_ = true;
+    tell_({level::warning, "lease file",
+           content.error().text + "; it is left as it is, and leases are kept in memory only: move "
+                                  "it away, or choose another path"});
     return;
   }
   const auto unfit = restore(content->leases, dhcp_->leases(), services_.dhcp->lease_time,
                              time_.steady(), seconds_of(time_.calendar()));
-  if (content->skipped_lines > 0) {
-    std::string text = "lease file \"" + *services_.lease_file +
-                       "\": " + std::to_string(content->skipped_lines) + " line(s) skipped:";
-    for (const auto& each : content->skipped)
-      text += " " + each + ";";
-    text.back() = '.';
-    tell_({level::warning, "lease file", std::move(text)});
-  }
+  if (content->skipped_lines > 0)
+    tell_({level::warning, "lease file",
+           "lease file \"" + *services_.lease_file + "\": " + describe_skipped(*content) + "."});
   if (unfit > 0)
     tell_({level::info, "lease file",
            "lease file \"" + *services_.lease_file + "\": " + std::to_string(unfit) +
@@ -257,6 +255,11 @@ void serviced_host::save_if_changed() {
 void serviced_host::save() {
   save_due_.reset();
   saved_at_ = time_.steady();
+  is_foreign_ = is_foreign_ && is_lease_file_there(*services_.lease_file);
+  if (is_foreign_) {
+    saved_version_ = dhcp_->leases().version();
+    return;
+  }
   const auto leases = remembered(dhcp_->leases(), saved_at_, seconds_of(time_.calendar()));
   const auto written = write_lease_file(*services_.lease_file, render_leases(leases));
   saved_version_ = dhcp_->leases().version();
@@ -310,6 +313,8 @@ void serviced_host::inherit(const host_interface& before) {
     return;
   dhcp_->inherit(*other->dhcp_, time_.steady());
   is_loaded_ = other->is_loaded_ && services_.lease_file == other->services_.lease_file;
+  file_failed_ = is_loaded_ && other->file_failed_;
+  is_foreign_ = is_loaded_ && other->is_foreign_;
 }
 
 std::string serviced_host::describe() const {

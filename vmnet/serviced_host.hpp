@@ -49,7 +49,7 @@ struct host_services {
 /// nothing changes no timer is set. With neither file nor DNS, fd() is the backend's.
 ///
 /// What goes wrong with the file is told, and nothing else: a network without memory is better than
-/// none.
+/// none. A file that was not written here is not replaced, until it has been moved away.
 class serviced_host final : public host_interface {
 public:
   static constexpr std::chrono::seconds file_interval{1};
@@ -115,6 +115,7 @@ private:
   std::optional<std::chrono::steady_clock::time_point> save_due_; // at the latest
   bool is_loaded_ = false;
   bool file_failed_ = false;
+  bool is_foreign_ = false; // the file, at the start: it is not replaced
   std::uint64_t saved_version_ = 0;
   std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::time_point::min();
 };

@@ -58,7 +58,7 @@ struct fixture {
     calendar_now = std::chrono::system_clock::time_point{1'764'500'000s};
     make();
   }
-  void make() {
+  void make(const serviced_host* before = nullptr) {
     host.reset();
     auto owned = std::make_unique<bursts_log>();
     backend = owned.get();
@@ -66,6 +66,8 @@ struct fixture {
         std::move(owned), host_services{resolve_dhcp({}, dhcp), file, {}, {}},
         [this](const service_note& note) { notes.push_back(note); },
         service_clocks{[] { return steady_now; }, [] { return calendar_now; }});
+    if (before != nullptr)
+      host->inherit(*before);
     REQUIRE(host->start(log));
   }
   std::optional<ipv4_address> get_address(std::uint64_t n) {
@@ -259,6 +261,42 @@ TEST_SUITE("serviced host") {
     pass(2s);
     CHECK(f.get_address(3));
     CHECK(std::ranges::count(folder.read("missing/leases"), '\n') == 3);
+    CHECK(f.notes.back().text.find("written again") != std::string::npos);
+  }
+
+  TEST_CASE("hostile: a file that is no lease file stays, with one warning, until it is moved") {
+    const temporary_folder folder;
+    const std::string diary = "my diary\nand more\n";
+    folder.write("leases", diary);
+    SUBCASE("as it is") {}
+    SUBCASE("by a symbolic link") {
+      std::filesystem::rename(folder / "leases", folder / "diary");
+      std::filesystem::create_symlink("diary", folder / "leases");
+    }
+    fixture before{folder / "leases"};
+    REQUIRE(before.notes.size() == 1);
+    const auto& note = before.notes[0];
+    CHECK(note.severity == service_note::level::warning);
+    CHECK(note.text.find(folder / "leases") != std::string::npos);
+    CHECK(note.text.find("move it away, or choose another path") != std::string::npos);
+    const auto address = before.get_address(1);
+    before.host->stop();
+    CHECK(folder.read("leases") == diary);
+
+    fixture f; // as after a reload
+    f.file = before.file;
+    f.make(&*before.host);
+    CHECK(f.get_address(1) == address);
+    f.host->stop();
+    CHECK(folder.read("leases") == diary);
+    CHECK(std::ranges::count(f.notes, service_note::level::warning, &service_note::severity) == 0);
+
+    std::filesystem::rename(folder / "leases", folder / "kept");
+    REQUIRE(f.host->start(f.log));
+    pass(2s);
+    CHECK(f.get_address(2));
+    CHECK(std::ranges::count(folder.read("leases"), '\n') == 2);
+    CHECK(folder.read("kept") == diary);
     CHECK(f.notes.back().text.find("written again") != std::string::npos);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <utility>
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp> // JSON, with checks
@@ -22,6 +23,9 @@ using std::chrono::sys_seconds;
 constexpr std::size_t longest_line = 1024;
 constexpr std::size_t most_skipped = 3;          // that are told in words
 constexpr std::int64_t latest = 253'402'300'799; // 9999-12-31
+constexpr const char* is_no_file = " is no regular file";
+constexpr const char* is_a_link =
+    " is a symbolic link, which is not followed: name what it leads to";
 
 std::optional<std::string> text_of(const json& object, const char* key) {
   const auto found = object.find(key);
@@ -110,36 +114,53 @@ std::string render_leases(const std::vector<remembered_lease>& leases) {
   return text;
 }
 
+std::string describe_skipped(const lease_file_content& content) {
+  auto text = std::to_string(content.skipped_lines) + " line(s) skipped";
+  auto separator = ": ";
+  for (const auto& each : content.skipped)
+    text += std::exchange(separator, "; ") + each;
+  return text;
+}
+
 result<lease_file_content> read_lease_file(const std::string& path) {
+  const auto name = "lease file \"" + path + "\"";
   // Non-blocking, since a FIFO without a writer would hold us.
-  const owned_fd fd{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+  const owned_fd fd{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)};
   if (!fd && errno == ENOENT)
     return lease_file_content{};
+  if (!fd && errno == ELOOP)
+    return fail(name + is_a_link);
   if (!fd)
-    return fail_errno("cannot read lease file \"" + path + "\"", errno);
+    return fail_errno("cannot read " + name, errno);
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
-    return fail("lease file \"" + path + "\" is no regular file: choose another path");
+    return fail(name + is_no_file);
   if (static_cast<std::size_t>(status.st_size) > largest_lease_file)
-    return fail("lease file \"" + path + "\" is larger than any that was written here: remove it");
+    return fail(name + " is larger than any that was written here");
   std::string text(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t size = 0;
   while (size < text.size()) {
     const auto count = ::read(fd.get(), text.data() + size, text.size() - size);
     if (count < 0)
-      return fail_errno("cannot read lease file \"" + path + "\"", errno);
+      return fail_errno("cannot read " + name, errno);
     if (count == 0)
       break;
     size += static_cast<std::size_t>(count);
   }
-  return parse_leases(std::string_view{text}.substr(0, size));
+  auto content = parse_leases(std::string_view{text}.substr(0, size));
+  if (content.leases.empty() && content.skipped_lines > 0)
+    return fail(name + " was not written here (" + describe_skipped(content) + ")");
+  return content;
 }
 
 result<void> write_lease_file(const std::string& path, const std::string& text) {
   const auto failed = [&](int code) {
     return fail_errno("cannot write lease file \"" + path + "\"", code);
   };
-  const auto draft = path + ".new";
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return fail("lease file \"" + path + "\"" + (S_ISLNK(status.st_mode) ? is_a_link : is_no_file));
+  const auto draft = path + ".vmswitch-new"; // nobody else's
   ::unlink(draft.c_str());
   const owned_fd fd{
       ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
@@ -153,6 +174,11 @@ result<void> write_lease_file(const std::string& path, const std::string& text) 
     return failed(written.error().code);
   }
   return {};
+}
+
+bool is_lease_file_there(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
 std::vector<remembered_lease> remembered(const lease_table& table, lease_table::time_point now,

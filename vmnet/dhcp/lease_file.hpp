@@ -27,6 +27,8 @@ struct lease_file_content {
   std::vector<std::string> skipped; ///< "line 7 is no JSON"; at most a few
   std::size_t skipped_lines = 0;
 };
+/// "2 line(s) skipped: line 1 is no JSON; line 7 is too long"
+std::string describe_skipped(const lease_file_content& content);
 
 /// A lease file: JSON lines, such as
 ///
@@ -40,12 +42,16 @@ std::string render_leases(const std::vector<remembered_lease>& leases);
 
 inline constexpr std::size_t largest_lease_file = 8 << 20;
 
-/// Nothing is an empty file, also if there is none. Fails for what is no regular file, cannot be
-/// read, or is larger than `largest_lease_file`.
+/// Nothing is an empty file, also if there is none. Fails for what was not written here: no regular
+/// file (a symbolic link is not followed), one larger than `largest_lease_file`, one without any
+/// line that is a lease; and for what cannot be read.
 result<lease_file_content> read_lease_file(const std::string& path);
 /// Replaces the file in one step, so that a crash leaves the old one or the new one; readable by
-/// its owner only. What a killed writer left (`path`.new) is overwritten.
+/// its owner only. What a killed writer left (`path`.vmswitch-new) is overwritten. Fails where
+/// something else than a regular file is.
 result<void> write_lease_file(const std::string& path, const std::string& text);
+/// Whether there is anything of that name, or may be.
+bool is_lease_file_there(const std::string& path);
 
 /// The leases of a table that are worth remembering, least recently used first.
 std::vector<remembered_lease> remembered(const lease_table& table, lease_table::time_point now,

@@ -1,6 +1,7 @@
 #include "vmnet/dhcp/lease_file.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <sys/stat.h>
 
@@ -73,7 +74,7 @@ TEST_SUITE("lease file") {
   TEST_CASE("the file is replaced in one step, is private, and leaves no other behind") {
     const temporary_folder folder;
     const auto path = folder / "leases";
-    folder.write("leases.new", "half a li"); // of a writer that was killed
+    folder.write("leases.vmswitch-new", "half a li"); // of a writer that was killed
     REQUIRE(write_lease_file(path, "one\n"));
     struct stat first {};
     REQUIRE(::stat(path.c_str(), &first) == 0);
@@ -99,6 +100,40 @@ TEST_SUITE("lease file") {
     REQUIRE(missing); // the first start
     CHECK(missing->leases.empty());
     CHECK_FALSE(write_lease_file((folder / "."), "x"));
+  }
+
+  TEST_CASE("hostile: what was not written here is refused, and not replaced") {
+    const temporary_folder folder;
+    folder.write("diary", "my diary\n\nand more\n");
+    const auto diary = read_lease_file(folder / "diary");
+    REQUIRE_FALSE(diary);
+    CHECK(diary.error().text.find("2 line(s) skipped: line 1 is no JSON; line 3") !=
+          std::string::npos);
+    folder.write("large", "");
+    std::filesystem::resize_file(folder / "large", largest_lease_file + 1);
+    CHECK_FALSE(read_lease_file(folder / "large"));
+    std::filesystem::create_symlink("diary", folder / "link");
+    std::filesystem::create_symlink("nowhere", folder / "dangling");
+    REQUIRE(::mkfifo((folder / "fifo").c_str(), 0600) == 0);
+    for (const char* name : {"link", "dangling", "fifo", "."}) {
+      CAPTURE(name);
+      CHECK_FALSE(read_lease_file(folder / name));
+      const auto written = write_lease_file(folder / name, "x");
+      REQUIRE_FALSE(written);
+      CHECK(written.error().text.find(folder / name) != std::string::npos);
+    }
+    CHECK(std::filesystem::is_symlink(folder / "link"));
+    CHECK(std::filesystem::is_symlink(folder / "dangling"));
+    CHECK(folder.read("diary") == "my diary\n\nand more\n");
+    CHECK(folder.count() == 5);
+  }
+
+  TEST_CASE("a neighbour's file is not taken for our draft") {
+    const temporary_folder folder;
+    folder.write("leases.new", "of another network");
+    REQUIRE(write_lease_file(folder / "leases", "one\n"));
+    CHECK(folder.read("leases.new") == "of another network");
+    CHECK(folder.count() == 2);
   }
 
   TEST_CASE("fabric#394: through a file leases persist: nobody gets an address that is lent") {
