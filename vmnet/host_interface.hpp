@@ -16,6 +16,7 @@ namespace vmswitch {
 struct dhcp_event;
 class forward_carrier;
 class lease_table;
+struct service_note;
 
 /// Where a host interface puts the frames that are for VMs. Lives as long as the interface.
 class frame_sink {
@@ -74,6 +75,10 @@ public:
 
   /// For the log: "user-mode NAT, 192.168.105.0/24, gateway 192.168.105.1".
   virtual std::string describe() const = 0;
+
+  /// `tell` is called from then on with what there is to say beyond errors, within any other call.
+  /// Before start().
+  virtual void on_notes(const std::function<void(const service_note&)>& /*tell*/) {}
 
   /// What carries port forwards through the backend, from now on and over stop() and start(), as
   /// long as it lives. Null where the host's kernel reaches VMs by itself, or nobody does.

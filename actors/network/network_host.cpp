@@ -40,13 +40,14 @@ std::unique_ptr<host_interface> make_network_host(const network_config& config,
   services.dns = dns_of(config);
   if (services.dns)
     services.dns_macs = dns_server_macs(config.host);
+  const auto tell_supervisor = [to = supervisor](const service_note& note) {
+    if (auto receiver = caf::actor_cast<caf::actor>(to))
+      tell(receiver, note);
+  };
+  backend->on_notes(tell_supervisor);
   if (!services.dhcp && !services.dns)
     return backend;
-  return std::make_unique<serviced_host>(std::move(backend), std::move(services),
-                                         [to = supervisor](const service_note& note) {
-                                           if (auto receiver = caf::actor_cast<caf::actor>(to))
-                                             tell(receiver, note);
-                                         });
+  return std::make_unique<serviced_host>(std::move(backend), std::move(services), tell_supervisor);
 }
 
 std::function<void(host_interface&)> make_service_change(const network_config& config) {

@@ -13,7 +13,7 @@
 namespace vmswitch {
 
 /// The host interface of a network: `backend` with the network's services in front of it, not yet
-/// started. What the services have to say is sent to `supervisor` as service_note. Never null.
+/// started. What they have to say is sent to `supervisor` as service_note. Never null.
 std::unique_ptr<host_interface> make_network_host(const network_config& config,
                                                   std::unique_ptr<host_interface> backend,
                                                   const caf::actor_addr& supervisor);

@@ -26,6 +26,7 @@ from run import Run, expect
 from switch import Switch
 from tap_dns import scenario_dns_host, scenario_dns_user
 from tap_reload import scenario_reload_host, scenario_reload_user
+from tap_repair import scenario_repair_host, scenario_repair_shared
 from tap_rootless import scenario_helper, scenario_inherited, scenario_unprivileged
 from tap_support import (
     GATEWAY,

@@ -36,6 +36,7 @@ struct forwarding_plan {
   /// Devices that did not forward before, so that nothing else is to be forwarded from them.
   std::vector<std::string> closed4;
   std::vector<std::string> closed6;
+  friend bool operator==(const forwarding_plan&, const forwarding_plan&) = default;
 };
 
 /// What has to change so that packets between the network and the world are forwarded, and no more.

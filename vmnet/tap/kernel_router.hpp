@@ -24,8 +24,10 @@ public:
   /// `undo` is what was done to the device if it is someone's; see restore_device().
   result<void> start(const host_config& config, const std::string& device,
                      std::vector<device_step> undo);
-  /// After the host's default routes have changed: forwards to where they lead now.
+  /// After the host's default routes or devices have changed: forwards to where they lead now.
   result<void> follow_routes(const host_config& config);
+  /// After somebody has changed the rules: makes them anew if some are missing. True if so.
+  result<bool> restore_rules(const host_config& config);
   /// Idempotent.
   void stop() noexcept;
 
@@ -33,8 +35,11 @@ private:
   forwarding_plan make_plan(const host_config& config) const;
   result<void> load(const host_config& config, const forwarding_plan& plan);
 
-  std::string device_; // empty: not started
-  std::vector<setting_change> changes_;
+  std::size_t count_rules() const;
+
+  std::string device_;   // empty: not started
+  forwarding_plan plan_; // in force
+  std::size_t rules_ = 0;
   std::vector<device_step> undo_; // remembered only
 };
 

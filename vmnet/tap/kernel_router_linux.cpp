@@ -43,6 +43,13 @@ void take_back(std::vector<setting_change> changes, const std::vector<setting_ch
       static_cast<void>(write_setting(change.family, change.device, change.key, change.from));
 }
 
+// As before us: so it is, or is again since the device came back. What somebody else has made of it
+// meanwhile is theirs.
+bool is_undone(const setting_change& change) {
+  return change.from != change.to &&
+         read_setting(change.family, change.device, change.key) == change.from;
+}
+
 // Devices with a default route: /proc/net/route has the destination second, /proc/net/ipv6_route
 // first with its length, and the device last.
 std::vector<std::string> uplinks(bool ipv6, const std::string& own) {
@@ -130,7 +137,8 @@ forwarding_plan kernel_router::make_plan(const host_config& config) const {
   state.devices = devices_with_ipv6(device_);
   state.read = read_setting;
   state.others = changes_of_others(device_);
-  state.others.insert(state.others.end(), changes_.begin(), changes_.end()); // ours until now
+  state.others.insert(state.others.end(), plan_.changes.begin(),
+                      plan_.changes.end()); // ours until now
   return plan_forwarding(state);
 }
 
@@ -139,29 +147,44 @@ result<void> kernel_router::load(const host_config& config, const forwarding_pla
   // forwarded unwatched.
   if (auto loaded = run_nft(nat_rules(config, device_, plan, undo_)); !loaded)
     return tl::unexpected{std::move(loaded.error())};
+  rules_ = count_rules();
   auto still = changes_of_others(device_);
   still.insert(still.end(), plan.changes.begin(), plan.changes.end());
-  take_back(std::exchange(changes_, plan.changes), still);
-  for (const auto& change : changes_)
-    if (auto written = write_setting(change.family, change.device, change.key, change.to); !written)
-      return written;
+  take_back(std::exchange(plan_, plan).changes, still);
+  for (const auto& change : plan_.changes)
+    if (is_undone(change))
+      if (auto written = write_setting(change.family, change.device, change.key, change.to);
+          !written && written.error().code != ENOENT) // that device has just gone
+        return written;
   return {};
+}
+
+std::size_t kernel_router::count_rules() const {
+  const auto listed = run_nft(list_table(device_));
+  return listed ? rules_in(*listed) : 0;
 }
 
 result<void> kernel_router::follow_routes(const host_config& config) {
   if (device_.empty())
     return {};
   const auto plan = make_plan(config);
-  return plan.changes == changes_ ? result<void>{} : load(config, plan);
+  return plan == plan_ && std::ranges::none_of(plan.changes, is_undone) ? result<void>{}
+                                                                        : load(config, plan);
+}
+
+result<bool> kernel_router::restore_rules(const host_config& config) {
+  if (device_.empty() || count_rules() >= rules_)
+    return false;
+  return load(config, make_plan(config)).map([] { return true; });
 }
 
 void kernel_router::stop() noexcept {
   if (device_.empty())
     return;
-  take_back(std::move(changes_), changes_of_others(device_));
+  take_back(std::move(plan_.changes), changes_of_others(device_));
   static_cast<void>(run_nft(without_nat_rules(device_)));
   device_.clear();
-  changes_.clear();
+  plan_ = {};
 }
 
 } // namespace vmswitch

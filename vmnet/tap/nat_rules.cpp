@@ -170,6 +170,13 @@ std::vector<std::string> devices_in(std::string_view json) {
   return found;
 }
 
+std::size_t rules_in(std::string_view json) {
+  const auto objects = objects_in(json);
+  return static_cast<std::size_t>(std::ranges::count_if(objects, [](const nlohmann::json& object) {
+    return object.is_object() && object.contains("rule");
+  }));
+}
+
 std::vector<device_step> undo_in(std::string_view json) {
   std::map<std::size_t, device_step> found;
   for (const auto& object : objects_in(json)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,8 @@ std::vector<std::string> devices_in(std::string_view json);
 /// The changes that a table records, in order, from the JSON for list_table(). What is no record of
 /// ours is left out.
 std::vector<setting_change> changes_in(std::string_view json);
+/// How many rules a table has, from the same.
+std::size_t rules_in(std::string_view json);
 /// The steps that it remembers, in the order of nat_rules(), from the same.
 std::vector<device_step> undo_in(std::string_view json);
 

@@ -2,16 +2,20 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "vmnet/host_config.hpp"
 #include "vmnet/host_interface.hpp"
 #include "vmnet/poll_set.hpp"
+#include "vmnet/service_note.hpp"
 #include "vmnet/tap/device_plan.hpp"
 #include "vmnet/tap/kernel_router.hpp"
-#include "vmnet/tap/route_watch.hpp"
+#include "vmnet/tap/network_watch.hpp"
 #include "vmnet/tap/router_advertiser.hpp"
+#include "vmnet/tap/rules_watch.hpp"
 #include "vmnet/tap/tap_device.hpp"
 
 namespace vmswitch {
@@ -26,7 +30,8 @@ namespace vmswitch {
 /// start() opens the device, does the steps of plan_device(), in mode `shared` makes the kernel
 /// route (and follow the host's default routes), and announces the IPv6 prefix. Without
 /// CAP_NET_ADMIN it works on a device that somebody had ready. stop() undoes it all. The device's
-/// end is an error of process(), and may be followed by another start().
+/// end is an error of process(), and may be followed by another start(). Rules and addresses of
+/// ours that somebody removes meanwhile are made again, with a warning.
 ///
 /// A frame that the kernel does not take (device down, queue full) is refused and counted. Offloads
 /// (whole TCP segments, open checksums) would need metadata beside a frame, which a burst does not
@@ -43,6 +48,7 @@ public:
   std::size_t write(const burst& frames) override;
   mac_address address() const noexcept override;
   std::string describe() const override;
+  void on_notes(const std::function<void(const service_note&)>& tell) override { tell_ = tell; }
 
 private:
   struct running {
@@ -53,8 +59,9 @@ private:
     poll_set polls;
     mac_address mac;
     kernel_router router;
-    std::optional<route_watch> routes; // in mode shared
-    std::vector<device_step> undo;     // on someone's device, in order of execution
+    std::optional<network_watch> network; // but in mode bridged
+    std::optional<rules_watch> rules;     // where the router has some
+    std::vector<device_step> undo;        // on someone's device, in order of execution
     std::optional<router_advertiser> advertiser;
     std::vector<std::byte> spare; // where a frame is read to when the sink has no memory
     bool vanished = false;
@@ -63,6 +70,10 @@ private:
   result<void> configure();
   result<void> perform(const std::vector<device_step>& steps, bool ours);
   result<void> route();
+  bool watch(int fd) { return running_->polls.change(fd, 0, poll_set::readable); }
+  result<void> keep_up();
+  void restore_addresses();
+  void warn(const char* kind, std::string text) const;
   void announce();
   void rearm();
   void advertise_in_time();
@@ -70,6 +81,7 @@ private:
   bool read_some();
 
   const host_config config_;
+  std::function<void(const service_note&)> tell_ = [](const service_note&) {};
   std::optional<running> running_;
   std::string described_; // the last start's
 };

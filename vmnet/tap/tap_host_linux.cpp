@@ -55,7 +55,7 @@ result<void> tap_host::start(frame_sink& out) {
   running_.emplace(out, std::move(*device), std::move(*polls));
   running_->spare.resize(max_frame_for_mtu(config_.mtu) + 1);
   auto done = configure();
-  if (done && !running_->polls.change(running_->device.fd(), 0, poll_set::readable))
+  if (done && !watch(running_->device.fd()))
     done = fail("cannot watch the TAP", ENOMEM);
   if (!done)
     stop();
@@ -113,22 +113,82 @@ result<void> tap_host::perform(const std::vector<device_step>& steps, bool ours)
 
 result<void> tap_host::route() {
   auto& self = *running_;
-  if (config_.mode != host_mode::shared) {
-    if (!self.router.start(config_, self.device.name(), self.undo))
-      described_ += ", without a fence of nftables rules";
+  const auto& name = self.device.name();
+  const bool is_shared = config_.mode == host_mode::shared;
+  // Before the router looks, so that no change is missed.
+  auto network = network_watch::open(name);
+  if (!network)
+    return tl::unexpected{std::move(network.error())};
+  self.network.emplace(std::move(*network));
+  if (!watch(self.network->fd()))
+    return fail("cannot watch the host's network", ENOMEM);
+  auto rules = rules_watch::open(table_name_for(name));
+  auto routed = self.router.start(config_, name, self.undo);
+  if (!routed && !is_shared) {
+    described_ += ", without a fence of nftables rules";
     return {};
   }
-  // Before the router looks at the routes, so that no change is missed.
-  auto routes = route_watch::open();
-  if (!routes)
-    return tl::unexpected{std::move(routes.error())};
-  self.routes.emplace(std::move(*routes));
-  if (!self.polls.change(self.routes->fd(), 0, poll_set::readable))
-    return fail("cannot watch the host's routes", ENOMEM);
-  auto routed = self.router.start(config_, self.device.name(), self.undo);
   if (!routed && is_privilege(routed.error().code))
     return fail(missing_privilege(config_, routed.error().text), routed.error().code);
-  return routed;
+  if (!routed)
+    return routed;
+  if (!rules)
+    return tl::unexpected{std::move(rules.error())};
+  self.rules.emplace(std::move(*rules));
+  if (!watch(self.rules->fd()))
+    return fail("cannot watch the rules of nftables", ENOMEM);
+  return {};
+}
+
+// What somebody has changed since.
+result<void> tap_host::keep_up() {
+  auto& self = *running_;
+  std::array<poll_set::ready, 4> ready; // all that there are
+  const auto got = self.polls.collect(ready);
+  for (const auto& one : std::span{ready}.first(got.count)) {
+    if (self.network && one.fd == self.network->fd()) {
+      const auto changes = self.network->look();
+      if (changes.ways_out)
+        if (auto followed = self.router.follow_routes(config_); !followed)
+          return followed;
+      if (changes.addresses)
+        restore_addresses();
+    } else if (self.rules && one.fd == self.rules->fd() && self.rules->changed()) {
+      const auto restored = self.router.restore_rules(config_);
+      if (!restored)
+        return tl::unexpected{restored.error()};
+      if (*restored)
+        warn("rules",
+             fmt::format("somebody removed the nftables rules of {} (\"nft flush ruleset\" "
+                         "does, and a restart of nftables): they are made again",
+                         self.device.name()));
+    }
+  }
+  if (got.timer && self.advertiser)
+    rearm();
+  return {};
+}
+
+// While the device is down its IPv6 addresses are gone in any case: they wait until it is up.
+void tap_host::restore_addresses() {
+  const auto& device = running_->device;
+  auto found = look_at_device(device.name());
+  found.ours = device.ours();
+  if (!found.up)
+    return;
+  for (const auto& step : plan_device(config_, device.name(), found)) {
+    if (step.kind != device_step::what::address4 && step.kind != device_step::what::address6)
+      continue;
+    const bool restored = device.ours() && apply_step(device.name(), step);
+    warn("address", fmt::format("{} lost its address {}: {}", device.name(), step.value,
+                                restored ? "it has it again"
+                                         : "VMs do not reach the host until you run \"" +
+                                               command_for(device.name(), step) + "\""));
+  }
+}
+
+void tap_host::warn(const char* kind, std::string text) const {
+  tell_({service_note::level::warning, kind, std::move(text)});
 }
 
 void tap_host::announce() {
@@ -168,11 +228,11 @@ result<bool> tap_host::process() {
   const bool more = read_some();
   if (running_->advertiser && running_->advertiser->due())
     advertise_in_time();
-  if (running_->routes && running_->routes->changed())
-    if (const auto followed = running_->router.follow_routes(config_); !followed)
-      return tl::unexpected{followed.error()};
   if (running_->vanished)
     return fail(fmt::format("the network device {} is gone", running_->device.name()), ENODEV);
+  if (running_->network)
+    if (auto kept = keep_up(); !kept)
+      return tl::unexpected{std::move(kept.error())};
   return more;
 }
 

@@ -146,6 +146,14 @@ table inet vmswitch-tap0 {
     CHECK(found == plan.changes);
   }
 
+  TEST_CASE("rules are counted, so that it shows when somebody has removed some") {
+    CHECK(rules_in(R"({"nftables":[{"metainfo":{}},{"table":{"name":"vmswitch-tap0"}},
+        {"chain":{"name":"forward"}},{"rule":{"chain":"forward","expr":[]}},
+        {"rule":{"chain":"forward","expr":[{"drop":null}]}}]})") == 2);
+    CHECK(rules_in(R"({"nftables":[{"table":{"name":"rule"}},["rule"],7]})") == 0);
+    CHECK(rules_in("") == 0);
+  }
+
   TEST_CASE("hostile: a table that somebody else made cannot have other settings written") {
     for (const auto* json :
          {R"({"nftables":[{"set":{"name":"was_ipv4_route_localnet_1_0","elem":["eth0"]}}]})",
