@@ -9,6 +9,9 @@ namespace vmswitch {
 /// text from elsewhere neither begins a new line nor steers the terminal.
 std::string printable(std::string_view text);
 
+/// The same, but lines stay lines: for a message of several, at the end of which nothing follows.
+std::string printable_lines(std::string_view text);
+
 /// The first `most` bytes of `text`, never half a UTF-8 character, and "..." if that is not all.
 std::string shortened(std::string_view text, std::size_t most);
 

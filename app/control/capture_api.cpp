@@ -25,14 +25,18 @@ std::string names_of(const auto& list, auto name) {
   return list.empty() ? "none" : text + (list.size() > most ? ", ..." : "");
 }
 
-// Fills in the only network, and a port's stable name; the error is for the client.
+// Fills in the only network, or that of the port, and a port's stable name; the error is for the
+// client.
 result<void> find_source(capture_query& query, const daemon_snapshot& seen) {
   const auto& networks = seen.networks;
   const auto name_of_network = [](const network_snapshot& each) { return each.name; };
   if (query.network.empty() && networks.size() == 1)
     query.network = networks.front().name;
+  if (query.network.empty() && !query.port.empty())
+    if (const auto found = ports_named(seen, query.port, {}); found.size() == 1)
+      query.network = found.front().network->name;
   if (query.network.empty())
-    return fail(fmt::format("which network is to be captured? There are: {}",
+    return fail(fmt::format("which network is to be captured? There are: {} (vmswitchctl: -n)",
                             names_of(networks, name_of_network)),
                 400);
   const auto network = std::ranges::find(networks, query.network, &network_snapshot::name);

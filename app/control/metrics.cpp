@@ -77,8 +77,11 @@ private:
   void networks() {
     per_network("vmswitch_network_up", "gauge", "Whether the network is up.",
                 [](const auto& network) { return network.phase == network_phase::up ? 1U : 0U; });
-    per_network("vmswitch_host_up", "gauge", "Whether the host's side of the network is up.",
-                [](const auto& network) { return network.host_up ? 1U : 0U; });
+    out_.family("vmswitch_host_up", "gauge",
+                "Whether the host's side of the network is up; of networks that have one.");
+    for (const auto& network : seen_.networks)
+      if (network.mode != "isolated")
+        out_.sample({{"network", network.name}}, std::uint64_t{network.host_up ? 1U : 0U});
     per_network("vmswitch_host_restarts_total", "counter",
                 "Restarts of the host's side after a failure.",
                 [](const auto& network) { return network.restarts; });

@@ -52,6 +52,9 @@ void ports_api::change(const daemon_snapshot& seen, const std::string& network, 
         400, fmt::format("networks {} and {} have a port {}: say which, as in ?network={}",
                          found[0].network->name, found[1].network->name, wanted.port,
                          found[0].network->name)));
+  if (found.front().port->is_host() && wanted.change.isolated.value_or(false))
+    return answer(error_response(
+        400, "isolated: not for the host, whom isolated VMs reach; set it down, or name a VM"));
   const auto where = found.front().network->name;
   wanted.port = found.front().port->brief.name; // which stays
   wanted.reply = std::make_shared<port_reply>(

@@ -69,7 +69,7 @@ client_failure refused(unsigned status, const std::string& body) {
   const auto text = parsed.is_object() && parsed.contains("error") && parsed["error"].is_string()
                         ? parsed["error"].get<std::string>()
                         : fmt::format("the daemon answers with HTTP status {}", status);
-  return {status == 403 ? exit_code::no_permission : exit_code::failed, printable(text)};
+  return {status == 403 ? exit_code::no_permission : exit_code::failed, printable_lines(text)};
 }
 
 client_failure lost(const std::string& path, const boost::system::error_code& why) {

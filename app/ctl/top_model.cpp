@@ -89,6 +89,9 @@ void top_model::update(const json& ports, double seconds) {
     shown.name = alias.empty() ? text_of(each, "name") : alias;
     shown.network = text_of(each, "network");
     shown.state = text_of(each, "state");
+    if (const auto isolated = each.find("isolated");
+        shown.state == "up" && isolated != each.end() && *isolated == true)
+      shown.state = "isolated";
     const auto& macs = list_of(each, "macs");
     shown.mac = !macs.empty() && macs[0].is_string() ? macs[0].get<std::string>() : "-";
     now.emplace(key, std::move(next));

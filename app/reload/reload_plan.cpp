@@ -95,9 +95,10 @@ private:
     keep("group", &daemon_settings::group);
     rest.log = now_.log;
     rest.networks = now_.networks;
-    rest.passed = now_.passed; // nothing that a file could say
+    rest.passed = now_.passed;               // nothing that a file could say
+    rest.control.usual = now_.control.usual; // follows the user, whom we may have become since
     if (!(rest == now_))
-      hold("other settings of [daemon]", at_start_only);
+      hold("control socket or dashboard", at_start_only);
   }
 
   void plan_new(const network_config& network) {

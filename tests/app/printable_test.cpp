@@ -16,6 +16,10 @@ TEST_CASE("control characters are shown, all other text is left as it is") {
                            "1m");
 }
 
+TEST_CASE("a message of several lines keeps them, and nothing else that steers a terminal") {
+  CHECK(printable_lines("a.toml:1: no\x1b[1m\n\nb\r") == "a.toml:1: no\\x1b[1m\n\nb\\x0d");
+}
+
 TEST_CASE("hostile: a character that is cut off at the end is not read beyond") {
   CHECK(printable(std::string_view{"\xc2\x9b"}.substr(0, 1)) == "\xc2");
 }

@@ -117,6 +117,22 @@ TEST_CASE("what cannot be captured is said, with libpcap's words where they are 
   CHECK(poll_until([&] { return l.running() == 0; }, soon()));
 }
 
+TEST_CASE("with several networks, the port says which one is to be captured") {
+  const lab l;
+  l.folder.write("vm.toml", "[daemon]\ncontrol = \"c\"\n[[network]]\nname = \"x\"\n"
+                            "mode = \"isolated\"\n[[network.listen]]\npath = \"x\"\n"
+                            "[[network]]\nname = \"y\"\nmode = \"isolated\"\n"
+                            "[[network.listen]]\npath = \"s\"\n");
+  auto daemon = l.start_with({"--config", l.folder / "vm.toml", "--pidfile", l.pidfile()});
+  l.await_ready(daemon);
+  auto a = l.connect(), b = l.connect();
+  REQUIRE(hears(b, a));
+  auto capture = l.capture({"-p", "y.2", "-c", "3", "-w", l.file()});
+  pass(a, b, 2, 3);
+  CHECK(capture.wait(soon()) == 0);
+  CHECK(contains(l.ctl({"capture", "-w", l.file()}).error, "There are: x, y (vmswitchctl: -n)"));
+}
+
 TEST_CASE("a capture client that is killed leaves nothing behind") {
   const lab l;
   auto daemon = l.start();

@@ -173,6 +173,17 @@ TEST_SUITE("metrics") {
     CHECK(value_of(all, "vmswitch_ports_omitted", {{"network", "lab"}}) == 100);
   }
 
+  TEST_CASE("of a network without a host nobody is told that its host is down") {
+    auto seen = lab_snapshot();
+    seen.networks.push_back(seen.networks[0]);
+    seen.networks[1].name = "quiet";
+    seen.networks[1].mode = "isolated";
+    seen.networks[1].host_up = false;
+    const auto up = read_metrics(metrics_text(seen, some_facts())).at("vmswitch_host_up").samples;
+    REQUIRE(up.size() == 1);
+    CHECK(up[0].labels.at("network") == "lab");
+  }
+
   TEST_CASE("label values are escaped") {
     prometheus_writer out;
     out.family("x_total", "counter", "back\\slash\nand \"quotes\"");

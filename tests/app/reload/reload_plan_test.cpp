@@ -143,6 +143,15 @@ TEST_SUITE("reload_plan") {
     CHECK(kinds_of(plan) == kinds{action_kind::change_log});
   }
 
+  TEST_CASE("a daemon that has become another user since needs no restart for that") {
+    const auto before = parts{}.settings();
+    auto after = before;
+    after.control.usual = "/run/user/1000/vmswitch/control.sock";
+    CHECK(plan_reload(before, after).held.empty());
+    after.control.admins = {"alice"};
+    CHECK(held_in(plan_reload(before, after)) == texts{"control socket or dashboard"});
+  }
+
   TEST_CASE("mtu, a passed descriptor, and whether there is a host at all, need a restart") {
     const auto mtu = from_to({}, {"", "mtu = 9000\nhost_loopback = false\n"});
     CHECK(held_in(mtu) == texts{"network lab: mtu 1500 -> 9000"});
