@@ -76,7 +76,7 @@ std::optional<carried> read_ipv4(bytes packet) {
   if (packet.size() < 20 || u8(packet, 0) >> 4 != 4)
     return std::nullopt;
   const std::size_t header = std::size_t{u8(packet, 0)} % 16 * 4, length = u16(packet, 2);
-  constexpr std::uint16_t fragment_bits = 0x3fff;
+  constexpr std::uint16_t fragment_bits = 0xbfff; // and the reserved one (RFC 791, 3.1)
   if (header < 20 || length < header || length > packet.size() ||
       (u16(packet, 6) & fragment_bits) != 0 || folded(sum_of(packet.first(header))) != 0)
     return std::nullopt;
@@ -128,6 +128,10 @@ std::vector<std::byte> make_frame(const ip_path& path, std::uint8_t protocol, st
 }
 
 } // namespace
+
+std::uint16_t ipv4_header_checksum(bytes header) noexcept {
+  return folded(sum_of(header));
+}
 
 packet_address::packet_address(ipv4_address address) noexcept {
   for (std::size_t i = 0; i < 4; ++i)

@@ -81,6 +81,9 @@ std::optional<ip_packet> parse_ip_packet(std::span<const std::byte> frame);
 std::vector<std::byte> make_udp_frame(const ip_path& path, std::span<const std::byte> payload);
 std::vector<std::byte> make_tcp_frame(const ip_path& path, std::span<const std::byte> segment);
 
+/// The checksum to put in where there are zeros; 0 of a header that holds its own (RFC 791, 3.1).
+std::uint16_t ipv4_header_checksum(std::span<const std::byte> header) noexcept;
+
 /// Bytes that the headers of IP take.
 constexpr std::size_t ip_header_size(bool is_ipv6) noexcept {
   return is_ipv6 ? 40 : 20;

@@ -1,7 +1,6 @@
 #include "vmnet/user_filter.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "transport/frame/ethernet.hpp"
 #include "vmnet/user_addresses.hpp"
@@ -18,18 +17,14 @@ using bytes = std::span<const std::byte>;
 constexpr judgement pass{verdict::pass};
 constexpr judgement ignore{verdict::ignore};
 constexpr judgement refuse{verdict::refuse};
-
-// Memory for IPv4 fragments that wait for the rest of their packet, and the time after which
-// libslirp gives up on them (IPFRAGTTL). It has no limit of its own and searches them one by one.
-constexpr std::uint64_t fragment_budget = 16 << 20;
-constexpr std::chrono::milliseconds fragment_lifetime{30'000};
-constexpr std::uint64_t fragment_overhead = 256;
+constexpr judgement fragment{verdict::fragment};
 
 constexpr std::uint8_t protocol_icmp = 1, protocol_tcp = 6, protocol_udp = 17, protocol_icmp6 = 58;
 constexpr std::uint8_t icmp_echo_request = 8, icmp6_echo_request = 128;
 constexpr std::uint8_t router_solicitation = 133, neighbour_solicitation = 135,
                        neighbour_advertisement = 136;
 constexpr std::uint16_t port_dhcp = 67, port_tftp = 69, port_dhcp6 = 547;
+constexpr std::uint8_t ipv6_fragment = 44;
 
 std::uint8_t u8(bytes from, std::size_t at) {
   return std::to_integer<std::uint8_t>(from[at]);
@@ -68,13 +63,20 @@ user_filter::user_filter(const host_config& config)
     : config_{config}, nameserver_{nameserver_for(config)}, ipv6_{has_ipv6(config)},
       mac_addresses_{user_mac_for(config.gateway).integer(), user_mac_for(nameserver_).integer(),
                      0x5256'0000'0000ULL | ipv6_gateway_number,
-                     0x5256'0000'0000ULL | ipv6_nameserver_number},
-      fragment_bytes_{fragment_budget} {
+                     0x5256'0000'0000ULL | ipv6_nameserver_number} {
   for (std::size_t i = 0; i < 8; ++i)
     network_ = network_ << 8 | user_prefix_for(config).octets[i];
 }
 
-judgement user_filter::judge(bytes frame, std::chrono::milliseconds now) {
+judgement user_filter::judge(bytes frame) const {
+  return judge_frame(frame, config_.mtu);
+}
+
+judgement user_filter::judge_whole(bytes frame) const {
+  return judge_frame(frame, frame.size());
+}
+
+judgement user_filter::judge_frame(bytes frame, std::size_t mtu) const {
   const auto ethernet = ethernet_view::parse(frame);
   if (!ethernet)
     return refuse;
@@ -83,13 +85,13 @@ judgement user_filter::judge(bytes frame, std::chrono::milliseconds now) {
   if (!to_group && std::ranges::find(mac_addresses_, destination.integer()) == mac_addresses_.end())
     return ignore;
   const auto packet = ethernet->payload();
-  if (packet.size() > config_.mtu)
+  if (packet.size() > mtu)
     return refuse;
   switch (ethernet->type()) {
   case 0x0806:
     return judge_arp(packet);
   case 0x0800:
-    return judge_ipv4(packet, to_group, now);
+    return judge_ipv4(packet, to_group);
   case 0x86dd:
     return ipv6_ ? judge_ipv6(packet) : ignore;
   default:
@@ -102,58 +104,50 @@ judgement user_filter::judge_arp(bytes packet) const {
   return packet.size() < 28 || is_ours({u32(packet, 14)}) ? refuse : pass;
 }
 
-judgement user_filter::judge_ipv4(bytes packet, bool to_group, std::chrono::milliseconds now) {
+judgement user_filter::judge_ipv4(bytes packet, bool to_group) const {
   constexpr std::uint8_t version_4_no_options = 0x45;
   if (packet.size() < 20 || u8(packet, 0) != version_4_no_options)
     return refuse;
   const std::size_t length = u16(packet, 2);
   if (length < 20 || length > packet.size())
     return refuse;
+  constexpr std::uint16_t reserved = 0x8000, more_or_offset = 0x3fff;
   const auto fragmentation = u16(packet, 6);
-  const bool is_fragment = (fragmentation & 0x3fff) != 0;
-  const bool is_first = (fragmentation & 0x1fff) == 0;
+  if ((fragmentation & reserved) != 0)
+    return refuse;
   const auto protocol = u8(packet, 9);
   const ipv4_address source{u32(packet, 12)};
   const ipv4_address destination{u32(packet, 16)};
-  const auto payload = packet.subspan(20, length - 20);
-
-  // Ports and types stand in the first eight bytes of the first part. libslirp lets no later part
-  // overwrite them, so it is enough to look there.
-  if (is_first && payload.size() < 8)
-    return refuse;
-  const bool is_udp = protocol == protocol_udp;
-  const auto port = is_udp && is_first ? u16(payload, 2) : std::uint16_t{0};
 
   if (to_group || destination.value >> 28 == 0xe || destination.value == 0xffff'ffff ||
       destination == config_.subnet.broadcast())
     return ignore;
   if (!config_.subnet.is_host(source) || is_ours(source))
     return refuse;
-  if (is_ours(destination)) {
-    if (port == port_tftp || port == port_dhcp) // what serves DHCP stands in front of us
-      return refuse;
-  } else {
+  if (!is_ours(destination)) {
     const auto first_octet = destination.value >> 24;
     if (first_octet == 0 || first_octet == 127 || first_octet >= 240 ||
         (destination.value & config_.subnet.mask().value) == config_.subnet.network.value)
       return refuse;
   }
-  if (is_fragment && (protocol == protocol_tcp || !has_fragment_budget(now)))
-    return refuse;
-
-  switch (protocol) {
-  case protocol_tcp:
-    return judge_tcp(payload);
-  case protocol_udp:
-    return {verdict::pass, socket_kind::udp, is_first ? flow_of(source.value, u16(payload, 0)) : 0};
-  case protocol_icmp: {
-    const bool is_echo = !is_first || u8(payload, 0) == icmp_echo_request;
-    return {verdict::pass,
-            is_echo && !is_ours(destination) ? socket_kind::icmp : socket_kind::none};
-  }
-  default:
+  if (protocol != protocol_tcp && protocol != protocol_udp && protocol != protocol_icmp)
     return ignore;
-  }
+  if ((fragmentation & more_or_offset) != 0)
+    return protocol == protocol_tcp ? refuse : fragment;
+
+  const auto payload = packet.subspan(20, length - 20);
+  if (payload.size() < 8)
+    return refuse;
+  if (protocol == protocol_tcp)
+    return judge_tcp(payload);
+  if (protocol == protocol_icmp)
+    return {verdict::pass, u8(payload, 0) == icmp_echo_request && !is_ours(destination)
+                               ? socket_kind::icmp
+                               : socket_kind::none};
+  const auto port = u16(payload, 2);
+  if (is_ours(destination) && (port == port_tftp || port == port_dhcp))
+    return refuse; // what serves DHCP stands in front of us
+  return {verdict::pass, socket_kind::udp, flow_of(source.value, u16(payload, 0))};
 }
 
 judgement user_filter::judge_ipv6(bytes packet) const {
@@ -202,24 +196,11 @@ judgement user_filter::judge_ipv6(bytes packet) const {
       return refuse;
     return {verdict::pass, socket_kind::udp, flow_of(source ^ source_number * 3, u16(payload, 0))};
   }
+  case ipv6_fragment:
+    return refuse; // libslirp would drop it
   default:
     return ignore;
   }
-}
-
-bool user_filter::has_fragment_budget(std::chrono::milliseconds now) {
-  const auto passed = std::min(now - refilled_, fragment_lifetime);
-  const auto refill = fragment_budget * static_cast<std::uint64_t>(passed.count()) /
-                      static_cast<std::uint64_t>(fragment_lifetime.count());
-  if (refill > 0) {
-    fragment_bytes_ = std::min(fragment_budget, fragment_bytes_ + refill);
-    refilled_ = now;
-  }
-  const auto cost = config_.mtu + fragment_overhead; // libslirp's buffers have one size
-  if (fragment_bytes_ < cost)
-    return false;
-  fragment_bytes_ -= cost;
-  return true;
 }
 
 } // namespace vmswitch

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,15 +21,17 @@ namespace vmswitch {
 /// that may be reached: not the host's loopback under its own name (127.0.0.1, ::1), which would
 /// evade `host_loopback`, and not another address of the virtual network. Parts of libslirp 4.7
 /// that a VM can abuse are closed, and nothing that is useful today is lost by it: TFTP, TCP
-/// urgent data, IPv4 options, TCP in fragments, ICMPv6 echo to the outside, unending reassembly.
+/// urgent data, IPv4 options, TCP in fragments, IPv6 fragments, ICMPv6 echo to the outside. Other
+/// IPv4 fragments go to user_fragments, and the packet that they make is judged anew.
 ///
-/// Pure: no system call; time is told.
+/// Pure: no system call, no state.
 class user_filter {
 public:
   enum class verdict : std::uint8_t {
     pass,
-    ignore, ///< fine, but not for the host: nothing to count
-    refuse, ///< cannot or must not be carried
+    ignore,   ///< fine, but not for the host: nothing to count
+    refuse,   ///< cannot or must not be carried
+    fragment, ///< of an IPv4 packet that may be for the host; its addresses are fine
   };
   /// The kind of socket for which libslirp may need a descriptor because of this frame.
   enum class socket_kind : std::uint8_t { none, tcp, udp, icmp };
@@ -44,26 +45,24 @@ public:
   /// @pre check_host_config(config)
   explicit user_filter(const host_config& config);
 
-  /// `now` only ever grows.
-  judgement judge(std::span<const std::byte> frame, std::chrono::milliseconds now);
+  judgement judge(std::span<const std::byte> frame) const;
+  /// For what has come in fragments: no mtu holds for the whole.
+  judgement judge_whole(std::span<const std::byte> frame) const;
 
 private:
+  judgement judge_frame(std::span<const std::byte> frame, std::size_t mtu) const;
   judgement judge_arp(std::span<const std::byte> packet) const;
-  judgement judge_ipv4(std::span<const std::byte> packet, bool to_group,
-                       std::chrono::milliseconds now);
+  judgement judge_ipv4(std::span<const std::byte> packet, bool to_group) const;
   judgement judge_ipv6(std::span<const std::byte> packet) const;
   bool is_ours(ipv4_address address) const noexcept {
     return address == config_.gateway || address == nameserver_;
   }
-  bool has_fragment_budget(std::chrono::milliseconds now);
 
   const host_config config_;
   const ipv4_address nameserver_;
   const bool ipv6_;
   std::uint64_t network_ = 0;                  // the upper half of our IPv6 addresses
   std::array<std::uint64_t, 4> mac_addresses_; // ours
-  std::uint64_t fragment_bytes_;               // that may still be held for reassembly
-  std::chrono::milliseconds refilled_{0};
 };
 
 } // namespace vmswitch

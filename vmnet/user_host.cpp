@@ -22,7 +22,6 @@ constexpr std::size_t sockets_per_turn = 16; // each may bring 64 KiB
 constexpr std::uint32_t nothing_due = 1000;  // the time-out in ms that libslirp gives when idle
 constexpr milliseconds clock_tolerance{100};
 constexpr milliseconds accept_pause{200};
-constexpr milliseconds fragment_memory{60'000}; // twice the time that libslirp keeps them
 
 // Most sockets of a kind per network; libslirp has buffers of 256 KiB for a TCP connection.
 constexpr std::size_t tcp_limit = 1024, udp_limit = 1024, icmp_limit = 128;
@@ -51,12 +50,6 @@ std::array<std::size_t, 4> socket_limits() {
   return {0, scaled(tcp_limit), scaled(udp_limit), scaled(icmp_limit)};
 }
 
-/// A part of an IPv4 packet. @pre user_filter has let it pass
-bool is_fragment(std::span<const std::byte> frame) {
-  return frame[12] == std::byte{8} && frame[13] == std::byte{0} &&
-         ((frame[20] & std::byte{0x3f}) | frame[21]) != std::byte{0};
-}
-
 } // namespace
 
 struct user_host::running {
@@ -71,14 +64,15 @@ struct user_host::running {
   clock::time_point (*const now)();
   poll_set polls;
   user_sockets sockets{polls};
-  user_filter filter;
+  const user_filter filter;
+  user_fragments fragments;
   std::array<std::size_t, 4> limits = socket_limits();
   std::array<poll_set::ready, sockets_per_turn> ready;
   Slirp* slirp = nullptr;
   std::optional<milliseconds> advertisement; // when the next one is due, on libslirp's clock
   clock::time_point armed = clock::time_point::max();
   milliseconds clock_set{0};
-  milliseconds fragments_until{0}; // libslirp may have parts of packets until then
+  std::size_t refused = 0; // frames that no call of write has told of yet
   clock::time_point accept_again = clock::time_point::min();
 
   nanoseconds library_time() const {
@@ -203,30 +197,51 @@ std::size_t user_host::write(const burst& frames) {
     return frames.frames();
   const std::scoped_lock lock{library_lock()};
   set_clock();
-  std::size_t refused = 0;
-  bool has_fed = false;
+  auto& self = *running_;
+  self.fragments.expire(self.clock_set);
+  bool has_taken = false;
   frames.for_each_frame([&](std::span<const std::byte> frame) {
-    const auto judged = running_->filter.judge(frame, running_->clock_set);
-    if (judged.what == user_filter::verdict::ignore)
-      return;
-    if (judged.what == user_filter::verdict::refuse || !may_open(judged)) {
-      ++refused;
-      return;
-    }
-    has_fed = true;
-    if (is_fragment(frame))
-      running_->fragments_until = running_->clock_set + fragment_memory;
-    running_->sockets.expect(judged.opens, judged.flow);
-    slirp_input(running_->slirp, reinterpret_cast<const std::uint8_t*>(frame.data()),
-                static_cast<int>(frame.size()));
+    has_taken |= take(frame, self.filter.judge(frame), 1);
   });
-  if (!has_fed)
-    return refused;
+  if (has_taken)
+    work();
+  self.refused += self.fragments.take_dropped();
+  const auto told = std::min<std::size_t>(self.refused, frames.frames());
+  self.refused -= told;
+  return told;
+}
+
+// A frame that came in `fragments` frames. False if there is nothing to work on.
+bool user_host::take(std::span<const std::byte> frame, const user_filter::judgement& judged,
+                     std::size_t fragments) {
+  auto& self = *running_;
+  switch (judged.what) {
+  case user_filter::verdict::ignore:
+    return false;
+  case user_filter::verdict::fragment: {
+    const auto whole = self.fragments.add(frame, self.clock_set);
+    return !whole.frame.empty() &&
+           take(whole.frame, self.filter.judge_whole(whole.frame), whole.fragments);
+  }
+  case user_filter::verdict::pass:
+    if (!may_open(judged))
+      break;
+    self.sockets.expect(judged.opens, judged.flow);
+    slirp_input(self.slirp, reinterpret_cast<const std::uint8_t*>(frame.data()),
+                static_cast<int>(frame.size()));
+    return true;
+  case user_filter::verdict::refuse:
+    break;
+  }
+  self.refused += fragments;
+  return false;
+}
+
+void user_host::work() {
   for (int i = 0; i < turns_per_call && running_->sink.has_room(); ++i)
     if (!turn())
-      return refused;
+      return;
   refresh(); // the rest is lost to nobody: what has become ready has made fd() readable anew
-  return refused;
 }
 
 bool user_host::turn() {
@@ -262,7 +277,7 @@ void user_host::refresh() {
   self.sockets.begin();
   slirp_pollfds_fill(self.slirp, &timeout, callbacks::add_poll, &self);
   self.sockets.commit();
-  if (timeout < nothing_due && ticks())
+  if (timeout < nothing_due && open_sockets() > 0) // beside those that wait for forwards
     self.wake_by(self.now() + milliseconds{timeout});
   if (self.advertisement)
     self.wake_by(library_epoch() + *self.advertisement);
@@ -302,11 +317,6 @@ std::string user_host::describe() const {
   if (!config_.host_loopback)
     text += ", host loopback closed";
   return text;
-}
-
-// Whether libslirp has something that times out, beside its listening sockets.
-bool user_host::ticks() const {
-  return open_sockets() > 0 || running_->clock_set < running_->fragments_until;
 }
 
 std::size_t user_host::open_sockets() const noexcept {

@@ -11,6 +11,7 @@
 #include "vmnet/poll_set.hpp"
 #include "vmnet/user_filter.hpp"
 #include "vmnet/user_forwards.hpp"
+#include "vmnet/user_fragments.hpp"
 #include "vmnet/user_sockets.hpp"
 
 struct Slirp;
@@ -27,14 +28,16 @@ namespace vmswitch {
 /// tells the kernel what has changed of it, collects what is ready and lets libslirp work on that.
 /// write() feeds frames and then takes turns, for a connection is often ready at once.
 ///
-/// Frames pass `user_filter` first, which also says which of them may open sockets: their number
-/// is limited by kind. A limit reached refuses new flows, not those that exist.
+/// Frames pass `user_filter` first, fragments `user_fragments` as well. The filter also says which
+/// of them may open sockets: their number is limited by kind. A limit reached refuses new flows,
+/// not those that exist.
 ///
-/// Timers. libslirp ticks every half second while it has a connection, a UDP flow (kept for 10 s
-/// after a DNS answer, else 240 s) or parts of a packet; without them nothing wakes it, but for one
-/// router advertisement in 200 to 600 s where there is IPv6. Its own clock stands still between
-/// turns, so it is set before frames are fed. It would tick for a listening forward as well, for
-/// which there is nothing to count; that is left out.
+/// Timers. libslirp ticks every half second while it has a connection or a UDP flow (kept for 10 s
+/// after a DNS answer, else 240 s); without them nothing wakes it, but for one router advertisement
+/// in 200 to 600 s where there is IPv6. Its own clock stands still between turns, so it is set
+/// before frames are fed. It would tick for a listening forward as well, for which there is nothing
+/// to count; that is left out. Fragments that have waited for too long go when the next frame
+/// comes.
 ///
 /// libslirp keeps that clock and the resolver's address in process-wide variables. One lock around
 /// each call lets several networks run on several threads.
@@ -67,8 +70,8 @@ public:
   void stop() noexcept override;
   int fd() const noexcept override;
   result<bool> process() override;
-  /// Refuses frames that `user_filter` refuses, all frames while stopped, and those that would open
-  /// a socket beyond the limits.
+  /// Refuses frames that `user_filter` refuses, all frames while stopped, those that would open a
+  /// socket beyond the limits, and fragments that become no packet, some of which are told later.
   std::size_t write(const burst& frames) override;
   mac_address address() const noexcept override;
   std::string describe() const override;
@@ -81,11 +84,13 @@ private:
   struct callbacks; // what libslirp calls; in user_host.cpp
   struct running;   // what exists between start and stop
 
+  bool take(std::span<const std::byte> frame, const user_filter::judgement& judged,
+            std::size_t fragments);
+  void work();
   bool turn();
   void refresh();
   void set_clock();
   bool may_open(const user_filter::judgement& judged) const;
-  bool ticks() const;
 
   const host_config config_;
   clock::time_point (*const now_)();

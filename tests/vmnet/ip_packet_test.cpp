@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/frames.hpp"
+#include "tests/vmnet/fragments.hpp"
 
 using namespace vmswitch;
 using namespace vmswitch::test;
@@ -112,6 +113,9 @@ TEST_SUITE("IP packet") {
     from_group.source = {0};
     CHECK_FALSE(parse_ip_packet(udp(from_group, 40000, 53, {})));
     CHECK_FALSE(parse_ip_packet(udp(way(), 0, 53, {})));
+    CHECK(parse_ip_packet(with_fragmentation(good, 0x4000)));
+    for (const unsigned field : {0x2000U, 0x0001U, 0x1fffU, 0x8000U})
+      CHECK_FALSE(parse_ip_packet(with_fragmentation(good, field)));
     CHECK_FALSE(parse_ip_packet(arp_request(vm_mac, {1}, {2})));
     CHECK(look_at_port(arp_request(vm_mac, {1}, {2})).port == 0);
     CHECK(look_at_port(icmp_echo(way(), {})).port == 0);

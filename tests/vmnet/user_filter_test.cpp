@@ -9,7 +9,6 @@ using namespace vmswitch;
 using namespace vmswitch::test;
 using verdict = user_filter::verdict;
 using socket_kind = user_filter::socket_kind;
-using std::chrono::milliseconds;
 
 namespace {
 
@@ -26,10 +25,8 @@ struct filter_fixture {
   route way(const char* to, const char* from = "192.168.105.20") const {
     return {vm_mac, user_mac_for(config.gateway), ip(from), ip(to)};
   }
-  user_filter::judgement judge(const frame& bare, milliseconds now = milliseconds{0}) {
-    return filter.judge(bare, now);
-  }
-  verdict verdict_of(const frame& bare) { return judge(bare).what; }
+  user_filter::judgement judge(const frame& bare) const { return filter.judge(bare); }
+  verdict verdict_of(const frame& bare) const { return judge(bare).what; }
 };
 
 frame set16(frame bare, std::size_t at, unsigned value) {
@@ -125,10 +122,11 @@ TEST_SUITE("user filter") {
       CHECK_MESSAGE(verdict_of(icmp_echo(way("1.1.1.1", from), {})) == verdict::refuse, from);
   }
 
-  TEST_CASE_FIXTURE(filter_fixture, "TFTP to the gateway is refused, in fragments as well") {
+  TEST_CASE_FIXTURE(filter_fixture,
+                    "TFTP to the gateway is refused, if it came in fragments as well") {
     CHECK(verdict_of(udp(way("192.168.105.1"), 40000, 69, {})) == verdict::refuse);
-    auto first_part = udp(way("192.168.105.1"), 40000, 69, std::vector<std::byte>(64));
-    CHECK(verdict_of(set16(first_part, 14 + 6, 0x2000)) == verdict::refuse);
+    const auto whole = udp(way("192.168.105.1"), 40000, 69, std::vector<std::byte>(4000));
+    CHECK(filter.judge_whole(set16(whole, 14 + 6, 0)).what == verdict::refuse);
     CHECK(verdict_of(udp(way("1.1.1.1"), 40000, 69, {})) == verdict::pass);
   }
 
@@ -151,21 +149,24 @@ TEST_SUITE("user filter") {
     CHECK(verdict_of(udp(way("1.1.1.1"), 1, 2, std::vector<std::byte>(1473))) == verdict::refuse);
   }
 
-  TEST_CASE_FIXTURE(filter_fixture,
-                    "fragments pass until their memory is used up, then over time") {
-    constexpr unsigned more = 0x2000;
-    const auto part = fragment(way("1.1.1.1"), more | 10);
-    unsigned passed = 0;
-    while (passed < 50'000 && verdict_of(part) == verdict::pass)
-      ++passed;
-    CHECK(passed > 5'000);
-    CHECK(passed < 20'000);
-    CHECK(judge(part, milliseconds{1'000}).what == verdict::pass);
-    unsigned later = 0;
-    while (later < 50'000 && judge(part, milliseconds{100'000}).what == verdict::pass)
-      ++later;
-    CHECK(later == passed);
-    CHECK(judge(udp(way("1.1.1.1"), 1, 2, {}), milliseconds{100'000}).what == verdict::pass);
+  TEST_CASE_FIXTURE(filter_fixture, "no fragment passes, whichever comes first") {
+    for (const unsigned field : {0x2000U, 0x2001U, 0x0001U, 0x1fffU, 0x3fffU, 0x4001U})
+      for (const std::uint8_t protocol : {protocol_icmp, protocol_udp})
+        CHECK(verdict_of(fragment(way("192.168.105.1"), field, protocol)) == verdict::fragment);
+    CHECK(verdict_of(fragment(way("1.1.1.1"), 1, 47)) == verdict::ignore);
+    CHECK(verdict_of(fragment(way("127.0.0.1"), 1)) == verdict::refuse);
+    CHECK(verdict_of(fragment(way("1.1.1.1", "10.0.0.1"), 1)) == verdict::refuse);
+  }
+
+  TEST_CASE_FIXTURE(filter_fixture, "the reserved flag, a fragment to libslirp, is refused") {
+    for (const unsigned field : {0x8000U, 0xc000U, 0xa000U, 0x8001U})
+      CHECK(verdict_of(fragment(way("1.1.1.1"), field)) == verdict::refuse);
+  }
+
+  TEST_CASE_FIXTURE(filter_fixture, "what came in fragments may be larger than the mtu") {
+    const auto whole = udp(way("1.1.1.1"), 1, 2, std::vector<std::byte>(65'507));
+    CHECK(verdict_of(whole) == verdict::refuse);
+    CHECK(filter.judge_whole(whole).opens == socket_kind::udp);
   }
 
   TEST_CASE_FIXTURE(filter_fixture, "TCP in fragments is refused, however it is cut") {
@@ -195,7 +196,7 @@ TEST_SUITE("user filter") {
     const auto syn_from = [&](std::uint64_t from) {
       std::vector<std::byte> segment(20);
       segment[13] = std::byte{2};
-      return filter.judge(ipv6(from, 0x99, 0x2001'0db8ULL << 32, 1, 6, segment), milliseconds{0});
+      return filter.judge(ipv6(from, 0x99, 0x2001'0db8ULL << 32, 1, 6, segment));
     };
     CHECK(syn_from(own).opens == socket_kind::tcp);
     CHECK(syn_from(ula).what == verdict::refuse);
@@ -222,7 +223,8 @@ TEST_SUITE("user filter") {
     CHECK(verdict_of(ipv6(0, 0, global, 2, 17, datagram)) == verdict::refuse);
     CHECK(verdict_of(ipv6(ula, 9, global, 2, 17, {})) == verdict::refuse);
     CHECK(verdict_of(icmp6_to(global, 1, 128)) == verdict::refuse);
-    CHECK(verdict_of(ipv6(ula, 9, global, 2, 44, datagram)) == verdict::ignore);
+    CHECK(verdict_of(ipv6(ula, 9, global, 2, 44, datagram)) == verdict::refuse); // a fragment
+    CHECK(verdict_of(ipv6(ula, 9, global, 2, 43, datagram)) == verdict::ignore);
     CHECK(verdict_of(ipv6(ula, 9, 0xff02ULL << 48, 0xfb, 17, datagram,
                           mac_address::from_integer(0x3333'0000'00fb))) == verdict::ignore);
     auto longer = ipv6(ula, 9, global, 2, 17, datagram);
@@ -235,7 +237,7 @@ TEST_SUITE("user filter") {
     host_config config;
     config.ipv6 = false;
     user_filter filter{config};
-    CHECK(filter.judge(router_solicitation(vm_mac), milliseconds{0}).what == verdict::ignore);
+    CHECK(filter.judge(router_solicitation(vm_mac)).what == verdict::ignore);
   }
 
   TEST_CASE_FIXTURE(filter_fixture, "other protocols and tagged frames are ignored") {
