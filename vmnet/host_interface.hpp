@@ -9,6 +9,7 @@
 #include "transport/error.hpp"
 #include "transport/frame/burst.hpp"
 #include "transport/frame/mac_address.hpp"
+#include "vmnet/service_note.hpp"
 #include "vmnet/service_report.hpp"
 
 namespace vmswitch {
@@ -72,6 +73,9 @@ public:
   /// Takes over what outlives a change of the interface, such as leases, from the one that it is to
   /// replace. Before start().
   virtual void inherit(const host_interface& /*before*/) {}
+
+  /// `tell` is called from now on with what the backend has to say, from any of the others.
+  virtual void on_note(const std::function<void(const service_note&)>& /*tell*/) {}
 
   /// For the log: "user-mode NAT, 192.168.105.0/24, gateway 192.168.105.1".
   virtual std::string describe() const = 0;

@@ -23,9 +23,6 @@ constexpr std::uint32_t nothing_due = 1000;  // the time-out in ms that libslirp
 constexpr milliseconds clock_tolerance{100};
 constexpr milliseconds accept_pause{200};
 
-// Most sockets of a kind per network; libslirp has buffers of 256 KiB for a TCP connection.
-constexpr std::size_t tcp_limit = 1024, udp_limit = 1024, icmp_limit = 128;
-
 std::mutex& library_lock() {
   static std::mutex lock;
   return lock;
@@ -38,16 +35,9 @@ steady_clock::time_point library_epoch() {
   return epoch;
 }
 
-/// The limits by kind, so that the rest of the process keeps half of the descriptors.
-std::array<std::size_t, 4> socket_limits() {
+std::size_t most_descriptors() {
   rlimit descriptors{};
-  std::size_t share = tcp_limit + udp_limit + icmp_limit;
-  if (::getrlimit(RLIMIT_NOFILE, &descriptors) == 0)
-    share = std::min<std::size_t>(share, descriptors.rlim_cur / 2);
-  const auto scaled = [&](std::size_t limit) {
-    return std::max<std::size_t>(4, limit * share / (tcp_limit + udp_limit + icmp_limit));
-  };
-  return {0, scaled(tcp_limit), scaled(udp_limit), scaled(icmp_limit)};
+  return ::getrlimit(RLIMIT_NOFILE, &descriptors) == 0 ? descriptors.rlim_cur : RLIM_INFINITY;
 }
 
 } // namespace
@@ -66,7 +56,7 @@ struct user_host::running {
   user_sockets sockets{polls};
   const user_filter filter;
   user_fragments fragments;
-  std::array<std::size_t, 4> limits = socket_limits();
+  user_limits limits{most_descriptors()};
   std::array<poll_set::ready, sockets_per_turn> ready;
   Slirp* slirp = nullptr;
   std::optional<milliseconds> advertisement; // when the next one is due, on libslirp's clock
@@ -81,6 +71,9 @@ struct user_host::running {
   }
   milliseconds library_milliseconds() const {
     return std::chrono::duration_cast<milliseconds>(library_time());
+  }
+  user_limits::count open(socket_kind kind, std::uint64_t owner) const {
+    return {sockets.open(kind), sockets.open_of(owner, kind)};
   }
   void wake_by(clock::time_point when) {
     if (when < armed) {
@@ -224,9 +217,10 @@ bool user_host::take(std::span<const std::byte> frame, const user_filter::judgem
            take(whole.frame, self.filter.judge_whole(whole.frame), whole.fragments);
   }
   case user_filter::verdict::pass:
-    if (!may_open(judged))
+    if (const auto sender = mac_address::read(frame.data() + 6); may_open(judged, sender))
+      self.sockets.expect(judged.opens, judged.flow, sender.integer());
+    else
       break;
-    self.sockets.expect(judged.opens, judged.flow);
     slirp_input(self.slirp, reinterpret_cast<const std::uint8_t*>(frame.data()),
                 static_cast<int>(frame.size()));
     return true;
@@ -256,7 +250,8 @@ bool user_host::turn() {
   if (got.count == 0 && !got.timer)
     return false;
   self.sockets.set_ready({self.ready.data(), got.count});
-  self.sockets.expect(socket_kind::tcp, 0); // what opens has come in through a forward
+  // What opens now has come in through a forward.
+  self.sockets.expect(socket_kind::tcp, 0, user_sockets::from_forwards);
   const auto opened = self.sockets.ever_opened();
   slirp_pollfds_poll(self.slirp, 0, callbacks::ready_events, &self);
   if (self.sockets.has_caller() && self.sockets.ever_opened() == opened) {
@@ -271,9 +266,10 @@ bool user_host::turn() {
 void user_host::refresh() {
   auto& self = *running_;
   std::uint32_t timeout = UINT32_MAX;
-  self.sockets.accept_more(self.sockets.open(socket_kind::tcp) <
-                               self.limits[static_cast<std::size_t>(socket_kind::tcp)] &&
-                           self.now() >= self.accept_again);
+  self.sockets.accept_more(
+      self.limits.allows(socket_kind::tcp,
+                         self.open(socket_kind::tcp, user_sockets::from_forwards)) &&
+      self.now() >= self.accept_again);
   self.sockets.begin();
   slirp_pollfds_fill(self.slirp, &timeout, callbacks::add_poll, &self);
   self.sockets.commit();
@@ -293,13 +289,17 @@ void user_host::set_clock() {
   self.clock_set = now;
 }
 
-bool user_host::may_open(const user_filter::judgement& judged) const {
+bool user_host::may_open(const user_filter::judgement& judged, mac_address sender) {
+  auto& self = *running_;
   const auto kind = judged.opens;
-  if (kind == socket_kind::none)
+  if (kind == socket_kind::none || self.sockets.knows_flow(judged.flow))
     return true;
-  const auto& sockets = running_->sockets;
-  return sockets.open(kind) < running_->limits[static_cast<std::size_t>(kind)] ||
-         sockets.knows_flow(judged.flow);
+  const auto open = self.open(kind, sender.integer());
+  if (self.limits.allows(kind, open))
+    return true;
+  if (auto text = self.limits.refused(kind, sender, open, self.clock_set); text && tell_)
+    tell_({service_note::level::warning, "nat limit", std::move(*text)});
+  return false;
 }
 
 mac_address user_host::address() const noexcept {

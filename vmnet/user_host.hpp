@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -12,6 +13,7 @@
 #include "vmnet/user_filter.hpp"
 #include "vmnet/user_forwards.hpp"
 #include "vmnet/user_fragments.hpp"
+#include "vmnet/user_limits.hpp"
 #include "vmnet/user_sockets.hpp"
 
 struct Slirp;
@@ -29,8 +31,8 @@ namespace vmswitch {
 /// write() feeds frames and then takes turns, for a connection is often ready at once.
 ///
 /// Frames pass `user_filter` first, fragments `user_fragments` as well. The filter also says which
-/// of them may open sockets: their number is limited by kind. A limit reached refuses new flows,
-/// not those that exist.
+/// of them may open sockets, whose number `user_limits` limits by kind and VM. A limit reached
+/// refuses new flows, not those that exist, and is told.
 ///
 /// Timers. libslirp ticks every half second while it has a connection or a UDP flow (kept for 10 s
 /// after a DNS answer, else 240 s); without them nothing wakes it, but for one router advertisement
@@ -44,9 +46,9 @@ namespace vmswitch {
 ///
 /// The process must ignore SIGPIPE: libslirp writes to sockets whose peer may have gone.
 ///
-/// Forwards. Connections that come in count as the VMs' own do: at the limit none is accepted, and
-/// callers wait in the kernel's queue. If accepting fails, which is a lack of descriptors, it is
-/// tried again after a pause. See user_forwards for the rest.
+/// Forwards. Connections that come in count as those of one more VM: at its limit none is accepted,
+/// and callers wait in the kernel's queue. If accepting fails, which is a lack of descriptors, it
+/// is tried again after a pause. See user_forwards for the rest.
 ///
 /// Speed. libslirp scales no TCP window, so a connection has at most 64 KiB under way: its rate is
 /// that for each round trip, in which six threads wake up. Where they find a core at once, an MTU
@@ -76,6 +78,8 @@ public:
   mac_address address() const noexcept override;
   std::string describe() const override;
   forward_carrier* forwards() noexcept override { return &forwards_; }
+  /// Told when a VM has reached a limit.
+  void on_note(const std::function<void(const service_note&)>& tell) override { tell_ = tell; }
 
   /// Sockets that libslirp has open, but for those that wait for forwards.
   std::size_t open_sockets() const noexcept;
@@ -90,10 +94,11 @@ private:
   bool turn();
   void refresh();
   void set_clock();
-  bool may_open(const user_filter::judgement& judged) const;
+  bool may_open(const user_filter::judgement& judged, mac_address sender);
 
   const host_config config_;
   clock::time_point (*const now_)();
+  std::function<void(const service_note&)> tell_;
   std::unique_ptr<running> running_;
   user_forwards forwards_;
 };

@@ -20,7 +20,9 @@ void user_sockets::opened(int fd) {
   socket.is_open = true;
   ++ever_opened_;
   socket.kind = kind_;
+  socket.owner = owner_;
   ++open_[static_cast<std::size_t>(kind_)];
+  ++owned_[owner_][static_cast<std::size_t>(kind_)];
   if (kind_ == socket_kind::udp && flow_ != 0) {
     socket.flow = flow_;
     ++flows_[flow_];
@@ -37,10 +39,20 @@ void user_sockets::closed(int fd) {
   }
   if (socket.is_open) {
     --open_[static_cast<std::size_t>(socket.kind)];
+    if (const auto owner = owned_.find(socket.owner); owner != owned_.end()) {
+      --owner->second[static_cast<std::size_t>(socket.kind)];
+      if (owner->second == counts{})
+        owned_.erase(owner);
+    }
     if (const auto flow = flows_.find(socket.flow); flow != flows_.end() && --flow->second == 0)
       flows_.erase(flow);
   }
   socket = state{};
+}
+
+std::size_t user_sockets::open_of(std::uint64_t owner, socket_kind kind) const {
+  const auto found = owned_.find(owner);
+  return found == owned_.end() ? 0 : found->second[static_cast<std::size_t>(kind)];
 }
 
 int user_sockets::add(int fd, unsigned events) {

@@ -25,10 +25,14 @@ public:
   /// `polls` must outlive it.
   explicit user_sockets(poll_set& polls) noexcept : polls_{polls} {}
 
-  /// What the next sockets that open are for.
-  void expect(socket_kind kind, std::uint64_t flow) noexcept {
+  /// Whose sockets are: a VM's MAC address as an integer, or this, which is none.
+  static constexpr std::uint64_t from_forwards = 1ULL << 48;
+
+  /// What the next sockets that open are for, and whose.
+  void expect(socket_kind kind, std::uint64_t flow, std::uint64_t owner) noexcept {
     kind_ = kind;
     flow_ = flow;
+    owner_ = owner;
   }
   void opened(int fd);
   /// Must come before the descriptor is closed.
@@ -36,6 +40,7 @@ public:
   std::size_t open(socket_kind kind) const noexcept {
     return open_[static_cast<std::size_t>(kind)];
   }
+  std::size_t open_of(std::uint64_t owner, socket_kind kind) const;
   bool knows_flow(std::uint64_t flow) const { return flow != 0 && flows_.contains(flow); }
 
   /// This one, which libslirp does not tell of, accepts connections: it is watched while
@@ -66,6 +71,7 @@ private:
   };
   struct state {
     std::uint64_t flow = 0;
+    std::uint64_t owner = 0;
     unsigned watched = 0; // as the kernel knows it
     unsigned wanted = 0;  // in the list under construction
     unsigned ready = 0;
@@ -83,11 +89,14 @@ private:
   std::vector<int> ready_;
   bool accepts_ = true;
   std::uint64_t ever_opened_ = 0;
-  bool is_stale_ = false; // watched_ is not what the kernel knows
-  std::array<std::size_t, 4> open_{};
+  bool is_stale_ = false;                    // watched_ is not what the kernel knows
+  using counts = std::array<std::size_t, 4>; // by kind
+  counts open_{};
+  std::unordered_map<std::uint64_t, counts> owned_; // by owner, who has at least one
   std::unordered_map<std::uint64_t, std::size_t> flows_;
   socket_kind kind_ = socket_kind::none;
   std::uint64_t flow_ = 0;
+  std::uint64_t owner_ = 0;
 };
 
 } // namespace vmswitch

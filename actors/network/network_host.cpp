@@ -33,6 +33,11 @@ std::optional<dhcp_settings> dhcp_of(const network_config& config) {
 std::unique_ptr<host_interface> make_network_host(const network_config& config,
                                                   std::unique_ptr<host_interface> backend,
                                                   const caf::actor_addr& supervisor) {
+  const auto tell_supervisor = [to = supervisor](const service_note& note) {
+    if (auto receiver = caf::actor_cast<caf::actor>(to))
+      tell(receiver, note);
+  };
+  backend->on_note(tell_supervisor);
   host_services services;
   services.dhcp = dhcp_of(config);
   if (services.dhcp)

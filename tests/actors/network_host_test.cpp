@@ -35,31 +35,54 @@ TEST_CASE("sv#139: DHCP stands in front of the host unless it is off or there is
   CHECK_FALSE(speaks_of_dhcp(config));
 }
 
-TEST_CASE("what the services have to say is sent to the supervisor") {
-  test::actor_fixture fixture;
-  const auto notes = std::make_shared<std::vector<service_note>>();
-  const auto supervisor =
-      fixture.system().spawn([notes](caf::event_based_actor* self) -> caf::behavior {
+namespace {
+
+struct host_fixture {
+  std::shared_ptr<std::vector<service_note>> notes = std::make_shared<std::vector<service_note>>();
+  test::actor_fixture actors;
+  caf::actor supervisor =
+      actors.system().spawn([heard = notes](caf::event_based_actor* self) -> caf::behavior {
         return {
-            [notes](const service_note& note) { notes->push_back(note); },
+            [heard](const service_note& note) { heard->push_back(note); },
             [self](const stop&) { self->quit(); },
         };
       });
   nowhere sink;
-  const auto host = make_network_host({}, make_host_interface({}), supervisor->address());
+  std::unique_ptr<host_interface> host =
+      make_network_host({}, make_host_interface({}), supervisor->address());
+  test::burst_maker make;
+
+  ~host_fixture() {
+    host->stop();
+    tell(supervisor, stop{});
+    actors.run();
+  }
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(host_fixture, "what the services have to say is sent to the supervisor") {
   REQUIRE(host->start(sink));
   test::dhcp_message request;
   request.client = test::vm_mac(1);
   request.kind = test::dhcp_message::request;
   request.requested = ipv4_address{0xc0a8694d};
-  test::burst_maker make;
   CHECK(host->write(make(test::dhcp_from_client(request))) == 0);
-  fixture.run();
+  actors.run();
   REQUIRE(notes->size() == 1);
   CHECK(notes->at(0).text == "02:00:00:00:00:01 has 192.168.105.77");
-  host->stop();
-  tell(supervisor, stop{});
-  fixture.run();
+}
+
+TEST_CASE_FIXTURE(host_fixture, "the NAT's warning of a greedy VM is sent to the supervisor") {
+  REQUIRE(host->start(sink));
+  const host_config config;
+  const test::route way{test::vm_mac(1), host->address(), config.subnet.at(14), config.gateway};
+  for (std::uint16_t port = 10'000; port < 10'600; ++port)
+    host->write(make(test::udp(way, port, 9, {})));
+  actors.run();
+  REQUIRE(notes->size() == 1);
+  CHECK(notes->at(0).severity == service_note::level::warning);
+  CHECK(notes->at(0).text.starts_with("VM 02:00:00:00:00:01 has 512 of the 512 UDP flows"));
 }
 
 } // namespace vmswitch

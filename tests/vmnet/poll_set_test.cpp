@@ -183,21 +183,25 @@ TEST_SUITE("user sockets") {
     CHECK(told(writable) == writable);
   }
 
-  TEST_CASE_FIXTURE(poll_fixture, "open sockets are counted by kind and known by flow") {
+  TEST_CASE_FIXTURE(poll_fixture, "open sockets are counted by kind and owner, and known by flow") {
     user_sockets sockets{polls};
     socket_pair pair;
-    sockets.expect(kind::udp, 42);
+    sockets.expect(kind::udp, 42, 7);
     sockets.opened(pair.one.get());
-    sockets.expect(kind::tcp, 0);
+    sockets.expect(kind::tcp, 0, user_sockets::from_forwards);
     sockets.opened(pair.other.get());
     sockets.opened(-1);
     CHECK(sockets.open(kind::udp) == 1);
     CHECK(sockets.open(kind::tcp) == 1);
+    CHECK(sockets.open_of(7, kind::udp) == 1);
+    CHECK(sockets.open_of(7, kind::tcp) == 0);
+    CHECK(sockets.open_of(user_sockets::from_forwards, kind::tcp) == 1);
     CHECK(sockets.knows_flow(42));
     CHECK(!sockets.knows_flow(0));
     sockets.closed(pair.one.get());
     sockets.closed(pair.one.get());
     CHECK(sockets.open(kind::udp) == 0);
+    CHECK(sockets.open_of(7, kind::udp) == 0);
     CHECK(!sockets.knows_flow(42));
   }
 }

@@ -315,15 +315,42 @@ TEST_SUITE("connections of the user host") {
     const auto flow = [&](std::uint16_t port) {
       return udp(nat.way_to_gateway(), port, server.port(), {});
     };
+    std::vector<std::string> notes;
+    nat.host.on_note([&](const service_note& note) { notes.push_back(note.text); });
     std::size_t refused = 0;
     for (std::uint16_t i = 0; i < 3000; ++i)
       refused += nat.guest.send(flow(static_cast<std::uint16_t>(10000 + i)));
     const auto open = nat.host.open_sockets();
-    CHECK(open <= 1024);
+    CHECK(open == 512);
     CHECK(open + refused == 3000);
     CHECK(nat.guest.send(flow(10000)) == 0);
     CHECK(nat.guest.send(flow(9999)) == 1);
     CHECK(nat.host.open_sockets() == open);
+    REQUIRE(!notes.empty());
+    CHECK(notes[0].find(to_string(nat.guest.mac)) != std::string::npos);
+  }
+
+  TEST_CASE("a VM that has taken all it may, and is gone, leaves others their connections") {
+    nat_fixture nat;
+    nat.introduce();
+    loopback_peer server{loopback_peer::kind::tcp_listener};
+    loopback_peer udp_server{loopback_peer::kind::udp};
+    auto greedy = nat.way_to_gateway();
+    greedy.source_mac = mac_address::from_integer(0x5254'0000'0666);
+    greedy.source = nat.config.subnet.at(66);
+    for (std::uint16_t i = 0; i < 1500; ++i) {
+      const auto port = static_cast<std::uint16_t>(10000 + i);
+      nat.guest.send(tcp(greedy, {port, server.port(), 1, 0, tcp_segment::syn, 65535, ""}));
+      nat.guest.send(udp(greedy, port, udp_server.port(), {}));
+    }
+    CHECK(nat.host.open_sockets() <= 1024);
+    nat.log.frames.clear();
+    for (std::uint16_t i = 0; i < 100; ++i) {
+      const auto port = static_cast<std::uint16_t>(vm_port + i);
+      CHECK(nat.guest.send(tcp(nat.way_to_gateway(),
+                               {port, server.port(), 1, 0, tcp_segment::syn, 65535, ""})) == 0);
+      CHECK(nat.guest.send(udp(nat.way_to_gateway(), port, udp_server.port(), {})) == 0);
+    }
   }
 
   TEST_CASE("the process keeps half of its descriptors when it has few") {
