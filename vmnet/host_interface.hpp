@@ -74,9 +74,6 @@ public:
   /// replace. Before start().
   virtual void inherit(const host_interface& /*before*/) {}
 
-  /// `tell` is called from now on with what the backend has to say, from any of the others.
-  virtual void on_note(const std::function<void(const service_note&)>& /*tell*/) {}
-
   /// For the log: "user-mode NAT, 192.168.105.0/24, gateway 192.168.105.1".
   virtual std::string describe() const = 0;
 

@@ -79,7 +79,7 @@ public:
   std::string describe() const override;
   forward_carrier* forwards() noexcept override { return &forwards_; }
   /// Told when a VM has reached a limit.
-  void on_note(const std::function<void(const service_note&)>& tell) override { tell_ = tell; }
+  void on_notes(const std::function<void(const service_note&)>& tell) override { tell_ = tell; }
 
   /// Sockets that libslirp has open, but for those that wait for forwards.
   std::size_t open_sockets() const noexcept;

@@ -37,7 +37,7 @@ std::unique_ptr<host_interface> make_network_host(const network_config& config,
     if (auto receiver = caf::actor_cast<caf::actor>(to))
       tell(receiver, note);
   };
-  backend->on_note(tell_supervisor);
+  backend->on_notes(tell_supervisor);
   host_services services;
   services.dhcp = dhcp_of(config);
   if (services.dhcp)
@@ -45,11 +45,6 @@ std::unique_ptr<host_interface> make_network_host(const network_config& config,
   services.dns = dns_of(config);
   if (services.dns)
     services.dns_macs = dns_server_macs(config.host);
-  const auto tell_supervisor = [to = supervisor](const service_note& note) {
-    if (auto receiver = caf::actor_cast<caf::actor>(to))
-      tell(receiver, note);
-  };
-  backend->on_notes(tell_supervisor);
   if (!services.dhcp && !services.dns)
     return backend;
   return std::make_unique<serviced_host>(std::move(backend), std::move(services), tell_supervisor);

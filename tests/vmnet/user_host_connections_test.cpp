@@ -316,7 +316,7 @@ TEST_SUITE("connections of the user host") {
       return udp(nat.way_to_gateway(), port, server.port(), {});
     };
     std::vector<std::string> notes;
-    nat.host.on_note([&](const service_note& note) { notes.push_back(note.text); });
+    nat.host.on_notes([&](const service_note& note) { notes.push_back(note.text); });
     std::size_t refused = 0;
     for (std::uint16_t i = 0; i < 3000; ++i)
       refused += nat.guest.send(flow(static_cast<std::uint16_t>(10000 + i)));
