@@ -84,7 +84,7 @@ io_status status_of(int code) {
 
 datagram_endpoint::datagram_endpoint(owned_fd socket, std::shared_ptr<readable_set> set,
                                      std::uint64_t tag)
-    : socket_{std::move(socket)}, set_{std::move(set)}, tag_{tag} {
+    : socket_{std::move(socket)}, name_{socket_.get()}, set_{std::move(set)}, tag_{tag} {
   enlist();
 }
 
@@ -92,7 +92,7 @@ datagram_endpoint::~datagram_endpoint() {
   set_->remove(fd());
 }
 
-datagram_endpoint::dedication datagram_endpoint::dedicate(const unix_address& peer,
+datagram_endpoint::dedication datagram_endpoint::dedicate(const datagram_target& peer,
                                                           bool here) noexcept {
   if (tried_ || !moved_)
     return dedication::none;
@@ -102,11 +102,13 @@ datagram_endpoint::dedication datagram_endpoint::dedicate(const unix_address& pe
   // Nobody new can connect any more. So if there is one client now, and later the peer is seen to
   // be a client, there is no other one, not even where we cannot see it.
   if (!users || !of_nobody || *users != *of_nobody + (here ? 1U : 0U) ||
-      (here && !is_only_client(fd(), peer)) || ::connect(fd(), peer.data(), peer.length()) != 0)
+      (here && !is_only_client(fd(), peer.name())) ||
+      ::connect(fd(), peer.address().data(), peer.address().length()) != 0)
     return dedication::none;
   if (!here)
     return dedication::sends;
   set_->remove(fd());
+  identify_senders(fd(), false); // the system lets nobody else send here
   has_client_ = true;
   return dedication::both;
 }

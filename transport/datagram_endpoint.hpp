@@ -4,7 +4,9 @@
 #include <memory>
 #include <span>
 
+#include "transport/datagram_target.hpp"
 #include "transport/link.hpp"
+#include "transport/own_name.hpp"
 #include "transport/owned_fd.hpp"
 #include "transport/readable_set.hpp"
 #include "transport/unix_address.hpp"
@@ -30,11 +32,11 @@ public:
   datagram_endpoint& operator=(const datagram_endpoint&) = delete;
   ~datagram_endpoint();
 
-  /// Sends the frames of `wire` (see link::write) to one peer, or if `to` is null to the one that
-  /// it is dedicated to. Accepts whole frames only: `bytes`
-  /// are those in wire form of the frames sent or refused, whatever the status. `would_block` with
-  /// bytes is possible. `closed` also if the peer has meanwhile connected to another socket of the
-  /// server's, as one that was started anew does. Thread-safe.
+  /// Sends the frames of `wire` (see link::write) to the address of a datagram_target, or if `to`
+  /// is null to the peer that it is dedicated to. Accepts whole frames only: `bytes` are those in
+  /// wire form of the frames sent or refused, whatever the status. `would_block` with bytes is
+  /// possible. `closed` also if the peer has meanwhile connected to another socket of the server's,
+  /// as one that was started anew does. Thread-safe.
   io_result send(const unix_address* to, std::span<const iovec> wire) const noexcept;
 
   // By the receiving thread, all of these:
@@ -50,7 +52,7 @@ public:
   /// settled (`here`), if no other peer can be hurt by it; only the first try counts. `both`: the
   /// peer is connected to this endpoint as well; it has left the set, and whoever asked receives
   /// from now on.
-  dedication dedicate(const unix_address& peer, bool here) noexcept;
+  dedication dedicate(const datagram_target& peer, bool here) noexcept;
 
   /// True if its peer had connected to it (`both`) and has gone since. Slow.
   bool abandoned() const;
@@ -66,6 +68,7 @@ public:
 
 private:
   const owned_fd socket_;
+  const own_name name_;
   const std::shared_ptr<readable_set> set_;
   const std::uint64_t tag_;
   bool enlisted_ = false;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include <sys/socket.h>
@@ -22,14 +23,19 @@ inline constexpr std::size_t datagram_io_batch = 64;
 struct datagram_slot {
   sockaddr_un from;
   socklen_t from_length;
-  std::uint32_t size; ///< bytes stored
-  bool truncated;     ///< it was longer than its space
+  std::uint32_t size;          ///< bytes stored
+  bool truncated;              ///< it was longer than its space
+  std::optional<uid_t> sender; ///< its user, if asked for and known
 };
+
+/// Whether senders are asked for. Only of a socket that tells them (identify_senders): another one
+/// could give us descriptors in their place.
+enum class ask_sender : bool { no, yes };
 
 /// Receives the i-th datagram at `first + i * stride`, `room` bytes of it; at most slots.size() and
 /// datagram_io_batch. Returns how many there were.
 int receive_datagrams(int fd, std::byte* first, std::size_t stride, std::size_t room,
-                      std::span<datagram_slot> slots) noexcept;
+                      std::span<datagram_slot> slots, ask_sender ask) noexcept;
 
 /// Sends each of `datagrams` (at most datagram_io_batch) as a datagram, to whom `fd` is connected
 /// if `to` is null. Returns how many from the front were sent; an error is reported only if that is

@@ -23,13 +23,17 @@ io_result receive_failure(int code) {
 
 } // namespace
 
-datagram_link::datagram_link(std::shared_ptr<datagram_socket> socket, const unix_address& peer)
-    : datagram_link{socket, peer, socket->claim()} {}
+datagram_link::datagram_link(std::shared_ptr<datagram_socket> socket,
+                             std::shared_ptr<const datagram_target> peer)
+    : datagram_link{socket, std::move(peer), socket->claim()} {}
 
-datagram_link::datagram_link(std::shared_ptr<datagram_socket> socket, const unix_address& peer,
+datagram_link::datagram_link(std::shared_ptr<datagram_socket> socket,
+                             std::shared_ptr<const datagram_target> peer,
                              std::shared_ptr<datagram_endpoint> claimed)
-    : socket_{std::move(socket)}, endpoint_{std::move(claimed)},
-      watched_{::fcntl(endpoint_->fd(), F_DUPFD_CLOEXEC, 0)}, peer_{peer} {}
+    : socket_{std::move(socket)}, endpoint_{std::move(claimed)}, watched_{::fcntl(endpoint_->fd(),
+                                                                                  F_DUPFD_CLOEXEC,
+                                                                                  0)},
+      peer_{peer->name()}, target_{std::move(peer)} {}
 
 datagram_link::~datagram_link() {
   socket_->retry().cancel(*this);
@@ -42,7 +46,7 @@ io_result datagram_link::read(std::span<std::byte> space) {
   const std::size_t stride = prefix_size + room;
   const std::size_t count = std::min(space.size() / stride, slots_.size());
   const int received = receive_datagrams(endpoint_->fd(), space.data() + prefix_size, stride, room,
-                                         std::span{slots_}.first(count));
+                                         std::span{slots_}.first(count), ask_sender::no);
   if (received < 0)
     return receive_failure(errno);
   io_result result;
@@ -65,15 +69,15 @@ io_result datagram_link::read(std::span<std::byte> space) {
 void datagram_link::dedicate(bool reads) {
   socket_->retry().cancel(*this);
   armed_ = false;
-  dedicated_ = true;
+  target_.reset();
   reads_ = reads;
   if (reads_)
     slots_.resize(datagram_io_batch);
 }
 
 io_result datagram_link::write(std::span<const iovec> wire) {
-  io_result result = endpoint_->send(dedicated_ ? nullptr : &peer_, wire);
-  if (dedicated_) {
+  io_result result = endpoint_->send(target_ ? &target_->address() : nullptr, wire);
+  if (!target_) {
     if (result.status == io_status::would_block && result.bytes > 0)
       result.status = io_status::ok;
     return result;

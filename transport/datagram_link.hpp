@@ -28,9 +28,11 @@ public:
   static constexpr std::chrono::microseconds last_retry{2000};
 
   /// Claims the socket's endpoint (see datagram_socket::claim for when and on which thread).
-  datagram_link(std::shared_ptr<datagram_socket> socket, const unix_address& peer);
+  datagram_link(std::shared_ptr<datagram_socket> socket,
+                std::shared_ptr<const datagram_target> peer);
   /// Sends from an endpoint that was claimed before.
-  datagram_link(std::shared_ptr<datagram_socket> socket, const unix_address& peer,
+  datagram_link(std::shared_ptr<datagram_socket> socket,
+                std::shared_ptr<const datagram_target> peer,
                 std::shared_ptr<datagram_endpoint> claimed);
   datagram_link(const datagram_link&) = delete;
   datagram_link& operator=(const datagram_link&) = delete;
@@ -45,7 +47,7 @@ public:
   bool receives() const noexcept override { return reads_; }
   void dedicate(bool reads) override;
   /// A retry is a guess.
-  bool tells_writable() const noexcept override { return dedicated_; }
+  bool tells_writable() const noexcept override { return !target_; }
   /// Tells `notify` at once that the link is writable. `notify` may be called on the thread that
   /// calls on_retry(), but never after the link's destruction.
   void on_ready(std::function<void(readiness)> notify) override;
@@ -59,10 +61,10 @@ private:
   const std::shared_ptr<datagram_endpoint> endpoint_;
   const owned_fd watched_;
   const unix_address peer_;
-  std::function<void(readiness)> notify_; // changed only while not armed
+  std::shared_ptr<const datagram_target> target_; // null once dedicated
+  std::function<void(readiness)> notify_;         // changed only while not armed
   std::chrono::microseconds delay_ = first_retry;
   bool armed_ = false; // a retry was asked for, and may have come
-  bool dedicated_ = false;
   bool reads_ = false;
   std::vector<datagram_slot> slots_; // once it reads
 };

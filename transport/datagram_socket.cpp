@@ -24,10 +24,12 @@ constexpr std::uint32_t largest_copied = 512;
 datagram_arrival& arrival_from(std::string_view name, const datagram_slot& slot,
                                const slab_ref& memory, datagram_batch& out) {
   for (datagram_arrival& known : out.arrivals)
-    if (known.from.name() == name)
+    if (known.from.name() == name && known.sender == slot.sender)
       return known;
-  return out.arrivals.emplace_back(datagram_arrival{
-      .from = unix_address::from_kernel(slot.from, slot.from_length), .frames = burst{memory}});
+  return out.arrivals.emplace_back(
+      datagram_arrival{.from = unix_address::from_kernel(slot.from, slot.from_length),
+                       .sender = slot.sender,
+                       .frames = burst{memory}});
 }
 
 } // namespace
@@ -83,7 +85,7 @@ datagram_socket::claim(std::shared_ptr<datagram_endpoint> claimed) {
   return claimed;
 }
 
-datagram_endpoint::dedication datagram_socket::dedicate(const unix_address& peer,
+datagram_endpoint::dedication datagram_socket::dedicate(const datagram_target& peer,
                                                         datagram_endpoint& own) {
   const bool here = heard_on_.get() == &own;
   if (here && !heard_settled_)
@@ -134,8 +136,9 @@ datagram_socket::receive_result datagram_socket::receive(const slab_ref& memory,
   }
   heard_settled_ = heard_on_->settled();
   const std::size_t wanted = std::min(room, batch_size);
-  const int received = receive_datagrams(heard_on_->fd(), memory->data() + used + prefix, stride,
-                                         max_frame_, std::span{slots_}.first(wanted));
+  const int received =
+      receive_datagrams(heard_on_->fd(), memory->data() + used + prefix, stride, max_frame_,
+                        std::span{slots_}.first(wanted), ask_sender::yes);
   if (received < 0 && errno != EAGAIN && errno != EINTR && errno != ENOBUFS && errno != ENOMEM)
     return {receive_status::failed, errno};
   const auto count = static_cast<std::size_t>(std::max(received, 0));
@@ -162,7 +165,7 @@ void datagram_socket::sort(const slab_ref& memory, std::uint32_t& used, std::siz
       ++out.no_return_address;
       continue;
     }
-    if (!sender || sender->from.name() != name)
+    if (!sender || sender->from.name() != name || sender->sender != slot.sender)
       sender = &arrival_from(name, slot, memory, out);
     const std::byte* frame = data + slot_begin + prefix;
     if (slot.truncated) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -18,9 +19,10 @@
 
 namespace vmswitch {
 
-/// What arrived from one peer in one call, in the order in which it was sent.
+/// What arrived from one user by one name in one call, in the order in which it was sent.
 struct datagram_arrival {
   unix_address from;
+  std::optional<uid_t> sender; ///< the user, if known
   burst frames;
   std::uint32_t runts = 0;
   std::uint32_t oversize = 0;
@@ -29,7 +31,7 @@ struct datagram_arrival {
 
 /// What arrived in one call. Kept between calls, so that its memory is.
 struct datagram_batch {
-  std::vector<datagram_arrival> arrivals; ///< one a peer
+  std::vector<datagram_arrival> arrivals; ///< one a name and user
   std::uint32_t empty = 0;                ///< datagrams of 0 bytes, ignored
   std::uint32_t no_return_address = 0;    ///< datagrams from sockets without a name
 
@@ -94,7 +96,7 @@ public:
   /// Lets the peer, from which the last receive() has brought something, have `own`, which was
   /// claimed for it before, for itself if that can be (see datagram_endpoint). On the thread that
   /// receives. After `both` the link receives by itself; nothing of the peer comes here any more.
-  datagram_endpoint::dedication dedicate(const unix_address& peer, datagram_endpoint& own);
+  datagram_endpoint::dedication dedicate(const datagram_target& peer, datagram_endpoint& own);
 
   std::uint32_t max_frame() const noexcept { return max_frame_; }
   /// Whether a datagram is the "VFKT" by which some peers introduce themselves.

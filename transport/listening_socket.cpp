@@ -66,6 +66,14 @@ int socket_type(listen_type type) {
   return type == listen_type::stream ? SOCK_STREAM : SOCK_DGRAM;
 }
 
+// Non-blocking; one for datagrams tells who sends, from the first one on.
+owned_fd make_socket(listen_type type) {
+  owned_fd socket = open_unix_socket(socket_type(type), blocking::no);
+  if (socket && type == listen_type::dgram && identify_senders(socket.get(), true) != 0)
+    socket.reset();
+  return socket;
+}
+
 // Why a descriptor is no socket for us; empty if it is one.
 std::string unfit(int fd, listen_type type) {
   sockaddr_un address{};
@@ -119,11 +127,10 @@ result<listening_socket> listening_socket::open(const listen_config& config) {
       return tl::unexpected{found.error()};
     group = *found;
   }
-  const int type = socket_type(config.type);
-  owned_fd socket = open_unix_socket(type, blocking::no);
+  owned_fd socket = make_socket(config.type);
   if (!socket)
     return fail_errno("cannot make a socket", errno);
-  if (auto bound = bind_path(socket.get(), type, *address); !bound)
+  if (auto bound = bind_path(socket.get(), socket_type(config.type), *address); !bound)
     return tl::unexpected{bound.error()};
   return set_up(std::move(socket), config, group);
 }
@@ -135,7 +142,8 @@ result<listening_socket> listening_socket::adopt(const listen_config& config) {
                 EINVAL);
   owned_fd own{::fcntl(*config.inherited, F_DUPFD_CLOEXEC, 0)};
   const int flags = own ? ::fcntl(own.get(), F_GETFL) : -1;
-  if (flags < 0 || ::fcntl(own.get(), F_SETFL, flags | O_NONBLOCK) < 0)
+  if (flags < 0 || ::fcntl(own.get(), F_SETFL, flags | O_NONBLOCK) < 0 ||
+      (config.type == listen_type::dgram && identify_senders(own.get(), true) != 0))
     return fail_errno(fmt::format("cannot use the socket that was passed for {}", config.path),
                       errno);
   listening_socket adopted{std::move(own), config, 0};
@@ -163,7 +171,7 @@ result<void> listening_socket::renew() {
     beside.path =
         sibling(file_.size() <= unix_address::longest_path ? file_ : config_.path, attempt);
     const auto address = unix_address::from_path(beside.path);
-    owned_fd socket = open_unix_socket(socket_type(config_.type), blocking::no);
+    owned_fd socket = make_socket(config_.type);
     if (!socket)
       return fail_errno("cannot make a socket", errno);
     if (bind_unix_socket(socket.get(), *address) != 0) {

@@ -21,33 +21,32 @@ struct diag_request {
   unix_diag_req what{};
 };
 
-// The sockets that have connected to one: how many, and whether the last had the name.
-struct clients {
-  std::uint32_t server;
-  std::string_view wanted;
-  unsigned count = 0;
-  bool named = false;
-
-  void look_at(const nlmsghdr* message) {
-    const auto* socket = static_cast<const unix_diag_msg*>(NLMSG_DATA(message));
-    auto left = static_cast<int>(NLMSG_PAYLOAD(message, sizeof *socket));
-    std::string_view name;
-    std::uint32_t peer = 0;
-    for (auto* each = reinterpret_cast<rtattr*>(const_cast<unix_diag_msg*>(socket) + 1);
-         RTA_OK(each, left); each = RTA_NEXT(each, left)) {
-      if (each->rta_type == UNIX_DIAG_NAME)
-        name = {static_cast<const char*>(RTA_DATA(each)), RTA_PAYLOAD(each)};
-      else if (each->rta_type == UNIX_DIAG_PEER && RTA_PAYLOAD(each) >= sizeof peer)
-        std::memcpy(&peer, RTA_DATA(each), sizeof peer);
-    }
-    if (peer != server)
-      return;
-    if (!name.empty() && name.front() != '\0' && name.back() == '\0')
-      name.remove_suffix(1);
-    ++count;
-    named = name == wanted;
-  }
+// What the system tells of a socket. The name is as in unix_address.
+struct description {
+  std::uint8_t type = 0;
+  std::string_view name;
+  std::uint32_t peer = 0;
+  std::optional<uid_t> owner;
 };
+
+description read(const nlmsghdr* message) {
+  const auto* socket = static_cast<const unix_diag_msg*>(NLMSG_DATA(message));
+  auto left = static_cast<int>(NLMSG_PAYLOAD(message, sizeof *socket));
+  description told;
+  told.type = socket->udiag_type;
+  for (auto* each = reinterpret_cast<rtattr*>(const_cast<unix_diag_msg*>(socket) + 1);
+       RTA_OK(each, left); each = RTA_NEXT(each, left)) {
+    if (each->rta_type == UNIX_DIAG_NAME)
+      told.name = {static_cast<const char*>(RTA_DATA(each)), RTA_PAYLOAD(each)};
+    else if (each->rta_type == UNIX_DIAG_PEER && RTA_PAYLOAD(each) >= sizeof told.peer)
+      std::memcpy(&told.peer, RTA_DATA(each), sizeof told.peer);
+    else if (each->rta_type == UNIX_DIAG_UID && RTA_PAYLOAD(each) >= sizeof(uid_t))
+      std::memcpy(&told.owner.emplace(), RTA_DATA(each), sizeof(uid_t));
+  }
+  if (!told.name.empty() && told.name.front() != '\0' && told.name.back() == '\0')
+    told.name.remove_suffix(1);
+  return told;
+}
 
 // Calls `visit` with each answer; false if not all of them came.
 template <class Visit>
@@ -69,12 +68,12 @@ bool for_each_answer(int netlink, Visit&& visit) {
   }
 }
 
-} // namespace
-
-bool is_only_client(int fd, const unix_address& client) {
-  struct stat self {};
+// Calls `visit` with what the system tells of each Unix socket that this process can see; false if
+// it does not tell all.
+template <class Visit>
+bool for_each_socket(std::uint32_t show, Visit&& visit) {
   const owned_fd netlink{::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG)};
-  if (!netlink || ::fstat(fd, &self) != 0)
+  if (!netlink)
     return false;
   const timeval patience{.tv_sec = 1, .tv_usec = 0};
   ::setsockopt(netlink.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -84,12 +83,35 @@ bool is_only_client(int fd, const unix_address& client) {
   request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
   request.what.sdiag_family = AF_UNIX;
   request.what.udiag_states = ~0U;
-  request.what.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_PEER;
-  if (::send(netlink.get(), &request, sizeof request, 0) != sizeof request)
+  request.what.udiag_show = show;
+  return ::send(netlink.get(), &request, sizeof request, 0) == sizeof request &&
+         for_each_answer(netlink.get(), [&](const nlmsghdr* each) { visit(read(each)); });
+}
+
+} // namespace
+
+bool is_only_client(int fd, const unix_address& client) {
+  struct stat self {};
+  if (::fstat(fd, &self) != 0)
     return false;
-  clients found{static_cast<std::uint32_t>(self.st_ino), client.name()};
-  return for_each_answer(netlink.get(), [&](const nlmsghdr* each) { found.look_at(each); }) &&
-         found.count == 1 && found.named;
+  unsigned clients = 0;
+  bool named = false;
+  const bool all = for_each_socket(UDIAG_SHOW_NAME | UDIAG_SHOW_PEER, [&](const description& each) {
+    if (each.peer != static_cast<std::uint32_t>(self.st_ino))
+      return;
+    ++clients;
+    named = each.name == client.name();
+  });
+  return all && clients == 1 && named;
+}
+
+std::optional<uid_t> socket_owner(const unix_address& abstract) {
+  std::optional<uid_t> owner;
+  const bool all = for_each_socket(UDIAG_SHOW_NAME | UDIAG_SHOW_UID, [&](const description& each) {
+    if (each.type == SOCK_DGRAM && each.name == abstract.name())
+      owner = each.owner;
+  });
+  return all ? owner : std::nullopt;
 }
 
 } // namespace vmswitch

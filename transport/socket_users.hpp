@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include <sys/types.h>
+
 #include "transport/unix_address.hpp"
 
 namespace vmswitch {
@@ -15,5 +17,9 @@ std::optional<unsigned> socket_users(int fd);
 /// Whether exactly one socket that this process can see has connected to the Unix socket `fd`, and
 /// `client` is its name (sock_diag(7)). False also where the system does not tell. As slow.
 bool is_only_client(int fd, const unix_address& client);
+
+/// The user of the datagram socket with an abstract name. Nothing if there is none, or the system
+/// does not tell. As slow.
+std::optional<uid_t> socket_owner(const unix_address& abstract);
 
 } // namespace vmswitch

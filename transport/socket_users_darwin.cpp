@@ -10,4 +10,8 @@ bool is_only_client(int, const unix_address&) {
   return false;
 }
 
+std::optional<uid_t> socket_owner(const unix_address&) {
+  return std::nullopt;
+}
+
 } // namespace vmswitch

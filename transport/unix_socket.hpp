@@ -30,6 +30,9 @@ int adopt_unix_socket(int fd) noexcept;
 /// bind() such that the socket file never has, not even for a moment, more permissions than 0600.
 int bind_unix_socket(int fd, const unix_address& address) noexcept;
 
+/// Whether receive_datagrams() is to tell who has sent what comes to `fd` from now on.
+int identify_senders(int fd, bool wanted) noexcept;
+
 /// Sends from the front of `ranges`, at most `link::max_iovecs` of them, without waiting and
 /// without a signal.
 ssize_t send_ranges(int fd, std::span<const iovec> ranges) noexcept;

@@ -36,6 +36,11 @@ int bind_unix_socket(int fd, const unix_address& address) noexcept {
   return ::bind(fd, address.data(), address.length());
 }
 
+int identify_senders(int fd, bool wanted) noexcept {
+  const int value = wanted ? 1 : 0;
+  return ::setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &value, sizeof value);
+}
+
 ssize_t send_ranges(int fd, std::span<const iovec> ranges) noexcept {
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(ranges.data());

@@ -1,15 +1,19 @@
 #include "actors/listener/datagram_listener_actor.hpp"
 
+#include <optional>
 #include <system_error>
 #include <unordered_map>
 #include <vector>
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "actors/complaint_limiter.hpp"
 #include "actors/drop_report.hpp"
 #include "actors/messages.hpp"
 #include "transport/datagram_link.hpp"
+#include "transport/datagram_target.hpp"
+#include "transport/own_name.hpp"
 
 namespace vmswitch {
 
@@ -18,16 +22,20 @@ namespace {
 constexpr int receives_per_run = 16;
 constexpr std::size_t bursts_before_port = 16;
 constexpr std::chrono::seconds sweep_pause{1};
+constexpr std::chrono::seconds refusal_pause{1};
 
 struct datagram_listener_state {
   explicit datagram_listener_state(pinned<datagram_listener_state>* actor) : self{actor} {}
 
   struct peer {
-    caf::actor port;                              // null until the supervisor has made it
-    std::vector<burst> waiting;                   // frames from before then
-    std::weak_ptr<datagram_endpoint> heard_on;    // last
-    std::weak_ptr<datagram_endpoint> answered_on; // its port's
-    bool alone = false;                           // its port receives by itself
+    std::optional<uid_t> user;                                    // that it was met as
+    std::optional<std::chrono::steady_clock::time_point> refused; // when: it has no port
+    caf::actor port;                                  // null until the supervisor has made it
+    std::vector<burst> waiting;                       // frames from before then
+    std::weak_ptr<datagram_endpoint> heard_on;        // last
+    std::weak_ptr<datagram_endpoint> answered_on;     // its port's
+    std::weak_ptr<const datagram_target> answered_at; // until it has an endpoint for itself
+    bool alone = false;                               // its port receives by itself
   };
 
   pinned<datagram_listener_state>* self;
@@ -49,8 +57,10 @@ struct datagram_listener_state {
   void receive();
   bool take_slab();
   void pass_on(datagram_arrival& arrival);
-  void dedicate(const unix_address& address, peer& heard);
-  void meet(const unix_address& address, peer& met);
+  void dedicate(peer& heard);
+  peer* admit(const datagram_arrival& arrival);
+  bool meet(const unix_address& address, peer& met);
+  void complain_of(const error& reason);
   void on_peer_gone(const unix_address& address);
   static bool has_gone(const unix_address& address, const peer& known);
   void sweep();
@@ -135,21 +145,17 @@ void datagram_listener_state::receive() {
 void datagram_listener_state::pass_on(datagram_arrival& arrival) {
   drops.add(drop_reason::runt, arrival.runts);
   drops.add(drop_reason::oversize, arrival.oversize);
-  // A client may have made its name lead to our own socket: we would answer ourselves for ever.
-  if (arrival.from.name() == config.socket->path()) {
+  peer* const known = admit(arrival);
+  if (!known) {
     drops.add(drop_reason::no_return_address, arrival.frames.frames());
     return;
   }
-  auto [at, fresh] = peers.try_emplace(arrival.from);
-  at->second.heard_on = config.socket->heard_on();
-  if (fresh)
-    meet(arrival.from, at->second);
   if (arrival.frames.empty())
     return;
-  peer& from = at->second;
+  peer& from = *known;
   if (from.port) {
     tell(from.port, frames_received{std::move(arrival.frames)});
-    dedicate(arrival.from, from);
+    dedicate(from);
   } else if (from.waiting.size() < bursts_before_port) {
     from.waiting.push_back(std::move(arrival.frames));
   } else {
@@ -157,25 +163,72 @@ void datagram_listener_state::pass_on(datagram_arrival& arrival) {
   }
 }
 
+// Who has sent it; null if that is nobody whom we could answer.
+datagram_listener_state::peer* datagram_listener_state::admit(const datagram_arrival& arrival) {
+  if (own_name::includes(arrival.from)) {
+    complain_of({fmt::format("frames from {}, a socket of this daemon: a client has put it in the "
+                             "place of its own",
+                             to_string(arrival.from))});
+    return nullptr;
+  }
+  auto [at, fresh] = peers.try_emplace(arrival.from);
+  peer& from = at->second;
+  const bool same_user = from.user == arrival.sender;
+  if (fresh || from.refused) {
+    if (!fresh && same_user && now_of(self) - *from.refused < refusal_pause)
+      return nullptr;
+    from.user = arrival.sender;
+    from.heard_on = config.socket->heard_on();
+    return meet(arrival.from, from) ? &from : nullptr;
+  }
+  if (same_user) {
+    from.heard_on = config.socket->heard_on();
+    return &from;
+  }
+  // Another user has either taken the name over, and is met when the old port has ended, or lies.
+  if (const auto target = datagram_target::find(arrival.from, arrival.sender); !target)
+    complain_of(target.error());
+  else if (from.port)
+    tell(from.port, stop{"another user's socket has its name"});
+  return nullptr;
+}
+
+void datagram_listener_state::complain_of(const error& reason) {
+  if (const auto verdict = complaints.judge("refused", now_of(self)); verdict.say)
+    spdlog::warn("{}: frames are dropped: {}{}", config.socket->path(), reason.text,
+                 suppressed_note(verdict.suppressed));
+}
+
 // Worth a try when a peer is heard for the second time: whoever says hello and no more, such as a
 // tool that looks whether we are alive, costs nothing.
-void datagram_listener_state::dedicate(const unix_address& address, peer& heard) {
+void datagram_listener_state::dedicate(peer& heard) {
   const auto own = heard.answered_on.lock();
-  if (!own)
+  const auto target = heard.answered_at.lock();
+  if (!own || !target)
     return;
-  const auto done = config.socket->dedicate(address, *own);
+  const auto done = config.socket->dedicate(*target, *own);
   heard.alone = heard.alone || done == datagram_endpoint::dedication::both;
   if (done != datagram_endpoint::dedication::none)
     tell(heard.port, link_dedicated{done == datagram_endpoint::dedication::both});
 }
 
-void datagram_listener_state::meet(const unix_address& address, peer& met) {
+// False if it cannot be answered; it is remembered as refused, so that a flood costs little.
+bool datagram_listener_state::meet(const unix_address& address, peer& met) {
+  met.refused = now_of(self);
   sweep();
+  auto target = datagram_target::find(address, met.user);
+  if (!target) {
+    complain_of(target.error());
+    return false;
+  }
+  met.refused.reset();
   auto endpoint = config.socket->claim(met.heard_on.lock());
   met.answered_on = endpoint;
-  tell(config.supervisor,
-       connected{std::make_shared<datagram_link>(config.socket, address, std::move(endpoint)),
-                 config.socket->path(), caf::actor{self}, address});
+  met.answered_at = *target;
+  tell(config.supervisor, connected{std::make_shared<datagram_link>(
+                                        config.socket, std::move(*target), std::move(endpoint)),
+                                    config.socket->path(), caf::actor{self}, address});
+  return true;
 }
 
 // A VM that was started anew under the same name has connected to another endpoint: its old port
@@ -187,11 +240,11 @@ void datagram_listener_state::on_peer_gone(const unix_address& address) {
   const auto heard = at->second.heard_on.lock();
   const bool anew = config.socket && heard && heard != at->second.answered_on.lock() &&
                     !datagram_socket::is_dead(address);
+  const auto user = at->second.user;
   at->second = {};
+  at->second.user = user;
   at->second.heard_on = heard;
-  if (anew)
-    meet(address, at->second);
-  else
+  if (!anew || !meet(address, at->second))
     peers.erase(at);
 }
 
@@ -208,6 +261,9 @@ void datagram_listener_state::sweep() {
   if (now < next_sweep)
     return;
   next_sweep = now + sweep_pause;
+  std::erase_if(peers, [now](const auto& each) {
+    return each.second.refused && now - *each.second.refused >= refusal_pause;
+  });
   for (auto& [address, known] : peers)
     if (known.port && has_gone(address, known))
       tell(known.port, stop{"its socket has gone"});

@@ -35,11 +35,11 @@ struct peers : fixture {
   dedication hear(const std::string& name) {
     receive();
     REQUIRE_FALSE(from(name).frames.empty());
-    return socket->dedicate(address(name), *endpoint);
+    return socket->dedicate(*target(name), *endpoint);
   }
   void settle() { receive(); }
   std::unique_ptr<datagram_link> link_to(const std::string& name) {
-    return std::make_unique<datagram_link>(socket, address(name), endpoint);
+    return std::make_unique<datagram_link>(socket, target(name), endpoint);
   }
   const bytes frame = pattern(60);
 };
@@ -57,7 +57,7 @@ TEST_SUITE("datagram_socket: a peer that has its endpoint for itself") {
     const auto vm = f.met_client("vm");
     send(vm, f.frame);
     f.receive(); // before the endpoint was seen empty: it proves nothing
-    CHECK(f.socket->dedicate(f.address("vm"), *f.endpoint) == dedication::none);
+    CHECK(f.socket->dedicate(*f.target("vm"), *f.endpoint) == dedication::none);
     send(vm, f.frame);
     REQUIRE(f.hear("vm") == dedication::both);
     const auto link = f.link_to("vm");

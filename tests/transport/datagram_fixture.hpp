@@ -5,11 +5,13 @@
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "tests/support/temporary_folder.hpp"
 #include "tests/transport/wire.hpp"
 #include "transport/connect.hpp"
 #include "transport/datagram_socket.hpp"
+#include "transport/datagram_target.hpp"
 
 namespace vmswitch::test {
 
@@ -35,6 +37,10 @@ struct datagram_fixture {
     REQUIRE(receive() == datagram_status::more);
     endpoint = socket->claim();
     return met;
+  }
+  std::shared_ptr<const datagram_target> target(const std::string& name) const {
+    return datagram_target::find(unix_address::from_path(folder / name).value(), ::getuid())
+        .value();
   }
   const datagram_arrival& from(const std::string& name) {
     for (const auto& arrival : batch.arrivals)

@@ -35,7 +35,8 @@ struct server {
             datagram_socket::receive_status::more);
     REQUIRE(batch.arrivals.size() == 1);
     REQUIRE(to_string(batch.arrivals[0].from) == folder / name);
-    return std::make_unique<datagram_link>(socket, batch.arrivals[0].from);
+    return std::make_unique<datagram_link>(
+        socket, datagram_target::find(batch.arrivals[0].from, batch.arrivals[0].sender).value());
   }
   bool wait_for_retry(int milliseconds = 5000) {
     pollfd waiting{socket->retry_fd(), POLLIN, 0};

@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "tests/support/temporary_folder.hpp"
 #include "tests/transport/wire.hpp"
@@ -74,7 +75,9 @@ TEST_SUITE("out of kernel memory") {
         listening_socket::open({.type = listen_type::dgram, .path = folder / "s"}).value();
     auto socket = datagram_socket::create(std::move(listening), 1518).value();
     const auto client = connect_datagram(folder / "s", folder / "c").value();
-    datagram_link link{socket, unix_address::from_path(folder / "c").value()};
+    datagram_link link{
+        socket,
+        datagram_target::find(unix_address::from_path(folder / "c").value(), ::getuid()).value()};
     bytes data = wire(pattern(60));
     const iovec range{data.data(), data.size()};
     with_failing_call(SYS_sendmmsg, ENOBUFS, [&] {
