@@ -10,12 +10,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <grp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "transport/bind_path.hpp"
+#include "transport/descriptor_reserve.hpp"
 #include "transport/unix_socket.hpp"
 
 namespace vmswitch {
@@ -193,7 +195,13 @@ result<void> listening_socket::renew() {
   return fail(fmt::format("no name is left for a new socket beside {}", file_), EADDRINUSE);
 }
 
-accept_result listening_socket::accept() noexcept {
+accept_result listening_socket::accept(may_take descriptors) noexcept {
+  if (descriptors == may_take::all_but_reserve && only_reserve_left(fd())) {
+    pollfd waiting{fd(), POLLIN, 0};
+    if (::poll(&waiting, 1, 0) > 0)
+      return {accept_status::pressure, {}, EMFILE};
+    return {};
+  }
   for (int i = 0; i < most_aborted; ++i) {
     owned_fd connection = accept_unix_socket(socket_.get());
     if (connection)

@@ -25,6 +25,9 @@ struct accept_result {
   int error = 0;       ///< errno of `pressure` and `failed`
 };
 
+/// The descriptors that a connection may be one of.
+enum class may_take : bool { all, all_but_reserve };
+
 /// A Unix socket with a file that clients connect to. One thread at a time.
 class listening_socket {
 public:
@@ -42,8 +45,8 @@ public:
   ~listening_socket() { withdraw(); }
 
   /// Takes the next connection of a stream socket. Connections that ended while they waited are
-  /// passed over.
-  accept_result accept() noexcept;
+  /// passed over. Without the reserve (descriptor_reserve.hpp) there may be `pressure` earlier.
+  accept_result accept(may_take descriptors = may_take::all) noexcept;
 
   /// For datagrams: gives the descriptor away. The file remains in our care; keep the descriptor
   /// until withdraw() or renew(), since its inode identifies the file.

@@ -13,6 +13,7 @@
 #include "actors/messages.hpp"
 #include "transport/datagram_link.hpp"
 #include "transport/datagram_target.hpp"
+#include "transport/descriptor_reserve.hpp"
 #include "transport/own_name.hpp"
 
 namespace vmswitch {
@@ -216,6 +217,11 @@ void datagram_listener_state::dedicate(peer& heard) {
 bool datagram_listener_state::meet(const unix_address& address, peer& met) {
   met.refused = now_of(self);
   sweep();
+  if (only_reserve_left(config.socket->fd())) {
+    complain_of({"no descriptors are left for more VMs; raise the limit of open files (ulimit -n, "
+                 "LimitNOFILE)"});
+    return false;
+  }
   auto target = datagram_target::find(address, met.user);
   if (!target) {
     complain_of(target.error());

@@ -41,7 +41,7 @@ void listener_state::accept() {
   if (!socket || retry_pending)
     return;
   while (in_flight < most_in_flight) {
-    auto accepted = socket->accept();
+    auto accepted = socket->accept(may_take::all_but_reserve);
     switch (accepted.status) {
     case accept_status::accepted:
       ++in_flight;

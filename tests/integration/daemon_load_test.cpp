@@ -6,7 +6,7 @@
 
 #include <sys/resource.h>
 
-#include "tests/integration/daemon_lab.hpp"
+#include "tests/integration/control_lab.hpp"
 #include "tests/support/process_usage.hpp"
 
 using namespace vmswitch;
@@ -80,14 +80,14 @@ TEST_CASE("idle is idle: with two hundred silent VMs nothing wakes up") {
 TEST_CASE("with more VMs than descriptors it waits without spinning, and goes on when some leave") {
   for (const char* mode : {"--vmnet-mode=isolated", "--vmnet-mode=user"}) {
     CAPTURE(mode);
-    const daemon_lab lab;
+    const control_lab lab;
     constexpr rlim_t few = 64;
     child_process::plan how;
     how.prepare = [] {
       const rlimit limit{few, few};
       ::setrlimit(RLIMIT_NOFILE, &limit);
     };
-    auto daemon = lab.start({mode}, how);
+    auto daemon = lab.daemon_lab::start({mode, "--control=" + lab.control()}, how);
     auto a = lab.connect(), b = lab.connect();
     REQUIRE(hears(b, a));
     std::deque<frame_socket> vms;
@@ -98,6 +98,8 @@ TEST_CASE("with more VMs than descriptors it waits without spinning, and goes on
     CHECK(cpu_in(daemon, 1s) < 0.3);
     CHECK(switches_in(daemon, 1s) < 200);
     CHECK(hears(a, b));
+    for (int i = 0; i < 3; ++i) // a person can see what is going on
+      CHECK(lab.status_of("GET", "/v1/status") == "200");
     vms.clear();
     auto late = lab.connect();
     CHECK(hears(late, a));

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include <cerrno>
 
@@ -15,6 +16,7 @@
 
 #include "tests/support/temporary_folder.hpp"
 #include "transport/connect.hpp"
+#include "transport/descriptor_reserve.hpp"
 #include "transport/unix_socket.hpp"
 
 using namespace vmswitch;
@@ -281,6 +283,34 @@ TEST_SUITE("listening_socket") {
     CHECK(refused.status == accept_status::pressure);
     CHECK(refused.error == EMFILE);
     CHECK(listening.accept().status == accept_status::accepted);
+  }
+
+  TEST_CASE("the last descriptors are not for VMs") {
+    const temporary_folder folder;
+    auto listening = listening_socket::open({.path = folder / "s"}).value();
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    rlimit few = before;
+    few.rlim_cur = 256;
+    std::vector<owned_fd> used;
+    while (used.empty() || used.back().get() < 256 - 1 - static_cast<int>(descriptor_reserve))
+      used.emplace_back(::dup(0));
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+    const auto idle = listening.accept(may_take::all_but_reserve).status;
+    const auto client = connect_stream(folder / "s"); // of the reserve
+    const auto refused = listening.accept(may_take::all_but_reserve);
+    const auto other = listening.accept();
+    const auto next = connect_stream(folder / "s");
+    used.pop_back();
+    const auto accepted = listening.accept(may_take::all_but_reserve);
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CHECK(idle == accept_status::would_block); // nobody waits
+    REQUIRE(client.has_value());
+    CHECK(refused.status == accept_status::pressure);
+    CHECK(refused.error == EMFILE);
+    CHECK(other.status == accept_status::accepted); // not a VM's
+    REQUIRE(next.has_value());
+    CHECK(accepted.status == accept_status::accepted);
   }
 
   TEST_CASE("accepting on something else fails with its error") {
