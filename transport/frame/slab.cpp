@@ -10,6 +10,17 @@ namespace vmswitch {
 
 static_assert(sizeof(slab) <= slab::header_size);
 
+namespace {
+
+// Not malloc: a returned block must really go back to the system. Null if it has none.
+void* map_block() noexcept {
+  void* block =
+      ::mmap(nullptr, slab::block_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return block == MAP_FAILED ? nullptr : block;
+}
+
+} // namespace
+
 slab::slab(std::shared_ptr<slab_pool> pool) noexcept : pool_{std::move(pool)} {}
 
 void slab::drop() noexcept {
@@ -18,12 +29,21 @@ void slab::drop() noexcept {
   pool->returned(this);
 }
 
+slab_stock::slab_stock(std::size_t keep) : keep_{keep} {
+  assert(keep > 0);
+  free_.reserve(keep);
+  void* const first = map_block();
+  if (!first)
+    throw std::bad_alloc{};
+  free_.push_back(first);
+}
+
 slab_stock::~slab_stock() {
   for (void* block : free_)
     ::munmap(block, slab::block_size);
 }
 
-void* slab_stock::take() {
+void* slab_stock::take() noexcept {
   {
     const std::lock_guard lock{mutex_};
     if (!free_.empty()) {
@@ -32,25 +52,47 @@ void* slab_stock::take() {
       return block;
     }
   }
-  // Not malloc: a returned block must really go back to the system.
-  void* block =
-      ::mmap(nullptr, slab::block_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (block == MAP_FAILED)
-    throw std::bad_alloc{};
-  return block;
+  return map_block();
+}
+
+void* slab_stock::take_or_wait(std::shared_ptr<slab_pool> waiting) noexcept {
+  const std::lock_guard lock{mutex_};
+  if (!free_.empty()) {
+    void* block = free_.back();
+    free_.pop_back();
+    return block;
+  }
+  if (!std::exchange(waiting->is_waiting_, true)) {
+    waiting->next_waiting_ = std::move(waiting_);
+    waiting_ = std::move(waiting);
+  }
+  return nullptr;
+}
+
+bool slab_stock::awaits(const slab_pool& pool) noexcept {
+  const std::lock_guard lock{mutex_};
+  return pool.is_waiting_;
 }
 
 void slab_stock::give(void* block) noexcept {
+  std::shared_ptr<slab_pool> called;
   {
     const std::lock_guard lock{mutex_};
-    if (free_.size() < keep_) {
-      if (free_.capacity() == 0)
-        free_.reserve(keep_);
-      free_.push_back(block);
-      return;
-    }
+    if (free_.size() < keep_)
+      free_.push_back(std::exchange(block, nullptr));
+    called = std::move(waiting_);
   }
-  ::munmap(block, slab::block_size);
+  if (block)
+    ::munmap(block, slab::block_size);
+  while (called) {
+    const auto first = std::move(called);
+    {
+      const std::lock_guard lock{mutex_};
+      called = std::move(first->next_waiting_);
+      first->is_waiting_ = false; // it may wait anew
+    }
+    first->call();
+  }
 }
 
 std::shared_ptr<slab_pool> slab_pool::create(std::shared_ptr<slab_stock> stock, std::size_t budget,
@@ -69,13 +111,20 @@ slab_ref slab_pool::acquire() {
     wanted_.store(false, std::memory_order_relaxed);
   }
   void* block = stock_->take();
+  if (!block) {
+    wanted_.store(true, std::memory_order_seq_cst);
+    block = stock_->take_or_wait(shared_from_this());
+    if (!block)
+      return {};
+    wanted_.store(false, std::memory_order_relaxed);
+  }
   outstanding_.fetch_add(1, std::memory_order_relaxed);
   return slab_ref{new (block) slab{shared_from_this()}};
 }
 
 bool slab_pool::call_on_next_return() noexcept {
   wanted_.store(true, std::memory_order_seq_cst);
-  if (outstanding_.load(std::memory_order_seq_cst) > 0)
+  if (outstanding_.load(std::memory_order_seq_cst) > 0 || stock_->awaits(*this))
     return true;
   wanted_.store(false, std::memory_order_relaxed);
   return false;
@@ -84,6 +133,10 @@ bool slab_pool::call_on_next_return() noexcept {
 void slab_pool::returned(void* block) noexcept {
   stock_->give(block);
   outstanding_.fetch_sub(1, std::memory_order_seq_cst);
+  call();
+}
+
+void slab_pool::call() noexcept {
   if (wanted_.load(std::memory_order_seq_cst) && wanted_.exchange(false) && on_return_)
     on_return_();
 }

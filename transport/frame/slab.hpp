@@ -80,21 +80,31 @@ private:
 
 /// Free blocks shared by all pools of a process. Thread-safe. Keeps at most `keep` blocks; what
 /// comes back beyond that goes back to the system, so memory shrinks after a load.
+///
+/// When the system has no more, pools wait for blocks of each other. There always is one: it is
+/// made at once, and the last is never given back.
 class slab_stock {
 public:
-  explicit slab_stock(std::size_t keep) : keep_{keep} {}
+  /// Throws std::bad_alloc if the system has no memory for one block. @pre keep > 0
+  explicit slab_stock(std::size_t keep);
   slab_stock(const slab_stock&) = delete;
   slab_stock& operator=(const slab_stock&) = delete;
   ~slab_stock();
 
-  /// A block of `slab::block_size` bytes. Throws std::bad_alloc when the system has none.
-  void* take();
+  /// A block of `slab::block_size` bytes; null when the system has none.
+  void* take() noexcept;
+  /// The same at second thought: where there still is none `waiting` is called, and kept alive
+  /// until then, when any block comes back.
+  void* take_or_wait(std::shared_ptr<slab_pool> waiting) noexcept;
+  /// Whether it is to be called.
+  bool awaits(const slab_pool& pool) noexcept;
   void give(void* block) noexcept;
 
 private:
   const std::size_t keep_;
   std::mutex mutex_;
-  std::vector<void*> free_; // guarded by mutex_; its capacity never grows beyond keep_
+  std::vector<void*> free_;              // guarded by mutex_; has room for keep_
+  std::shared_ptr<slab_pool> waiting_{}; // guarded by mutex_; a list by next_waiting_
 };
 
 /// The budget of one ingress port: at most `budget` of its slabs exist at a time.
@@ -105,10 +115,11 @@ public:
   static std::shared_ptr<slab_pool> create(std::shared_ptr<slab_stock> stock, std::size_t budget,
                                            std::function<void()> on_return);
 
-  /// A new slab, or none while all of the budget is out. One thread at a time.
+  /// A new slab, or none while all of the budget is out or the system has no memory. One thread
+  /// at a time.
   slab_ref acquire();
   /// Has `on_return` called when the next slab comes back, as after a failed acquire. False, and
-  /// nothing is asked for, if no slab is out.
+  /// nothing is asked for, if none is waited for.
   bool call_on_next_return() noexcept;
   /// Slabs that exist at this moment, the caller's own included. Thread-safe.
   std::size_t outstanding() const noexcept { return outstanding_.load(std::memory_order_acquire); }
@@ -119,15 +130,19 @@ public:
 
 private:
   friend class slab;
+  friend class slab_stock;
   slab_pool(std::shared_ptr<slab_stock> stock, std::size_t budget, std::function<void()> on_return)
       : stock_{std::move(stock)}, budget_{budget}, on_return_{std::move(on_return)} {}
   void returned(void* block) noexcept;
+  void call() noexcept;
 
   const std::shared_ptr<slab_stock> stock_;
   std::size_t budget_; // the acquiring thread's
   const std::function<void()> on_return_;
   std::atomic<std::size_t> outstanding_{0};
   std::atomic<bool> wanted_{false};
+  bool is_waiting_ = false;                   // for the stock, whose mutex guards it ...
+  std::shared_ptr<slab_pool> next_waiting_{}; // ... and this
 };
 
 } // namespace vmswitch

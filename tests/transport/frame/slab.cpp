@@ -8,12 +8,23 @@
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
+#include "tests/support/resource_limit.hpp"
+
 using namespace vmswitch;
+
+namespace {
+
+slab_ref acquire_without_memory(slab_pool& pool) {
+  const test::resource_limit shortage{RLIMIT_AS, 0};
+  return pool.acquire();
+}
+
+} // namespace
 
 TEST_SUITE("slab") {
 
   TEST_CASE("a pool gives out its budget and no more") {
-    const auto pool = slab_pool::create(std::make_shared<slab_stock>(0), 2, {});
+    const auto pool = slab_pool::create(std::make_shared<slab_stock>(1), 2, {});
     slab_ref first = pool->acquire();
     const slab_ref second = pool->acquire();
     REQUIRE(first);
@@ -27,7 +38,7 @@ TEST_SUITE("slab") {
   }
 
   TEST_CASE("a slab is out as long as any copy of its reference is") {
-    const auto pool = slab_pool::create(std::make_shared<slab_stock>(0), 1, {});
+    const auto pool = slab_pool::create(std::make_shared<slab_stock>(1), 1, {});
     slab_ref first = pool->acquire();
     CHECK(first->unique());
     slab_ref copy = first;
@@ -41,7 +52,7 @@ TEST_SUITE("slab") {
 
   TEST_CASE("on_return is called once after each failed acquire, and not otherwise") {
     int returned = 0;
-    const auto pool = slab_pool::create(std::make_shared<slab_stock>(0), 1, [&] { ++returned; });
+    const auto pool = slab_pool::create(std::make_shared<slab_stock>(1), 1, [&] { ++returned; });
     slab_ref memory = pool->acquire();
     memory.reset();
     CHECK(returned == 0);
@@ -122,6 +133,47 @@ TEST_SUITE("slab") {
     }
     dropping.join();
     CHECK(pool->outstanding() == 0);
+  }
+
+  TEST_CASE(
+      "when the system has no memory a pool is refused, and called when any slab comes back") {
+    const auto stock = std::make_shared<slab_stock>(1);
+    int told[2] = {};
+    const auto one = slab_pool::create(stock, 4, [&] { ++told[0]; });
+    const auto other = slab_pool::create(stock, 4, [&] { ++told[1]; });
+    auto held = acquire_without_memory(*one); // the block that there always is
+    REQUIRE(held);
+    for (int i = 0; i < 2; ++i) {
+      CHECK_FALSE(acquire_without_memory(*one));
+      CHECK_FALSE(acquire_without_memory(*other));
+    }
+    CHECK(other->outstanding() == 0);
+    CHECK(other->call_on_next_return());
+    CHECK(told[0] + told[1] == 0);
+    held.reset();
+    CHECK(told[0] == 1);
+    CHECK(told[1] == 1);
+    CHECK_FALSE(other->call_on_next_return());
+
+    held = acquire_without_memory(*other);
+    CHECK(held);
+    CHECK_FALSE(acquire_without_memory(*one));
+    held.reset();
+    CHECK(told[0] == 2);
+    CHECK(told[1] == 1);
+  }
+
+  TEST_CASE("a pool that ends while it waits for memory is called all the same, once") {
+    const auto stock = std::make_shared<slab_stock>(1);
+    int told = 0;
+    auto waiting = slab_pool::create(stock, 1, [&] { ++told; });
+    const auto other = slab_pool::create(stock, 1, {});
+    auto held = acquire_without_memory(*other);
+    CHECK_FALSE(acquire_without_memory(*waiting));
+    waiting.reset();
+    held.reset();
+    CHECK(told == 1);
+    CHECK(acquire_without_memory(*other));
   }
 
   TEST_CASE("a budget that is changed holds from the next slab on") {
