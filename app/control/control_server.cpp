@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -24,6 +26,7 @@
 #include "app/control/web_entrance.hpp"
 #include "app/control/web_guard.hpp"
 #include "app/dashboard/dashboard_routes.hpp"
+#include "app/shortage.hpp"
 #include "transport/thread_name.hpp"
 
 namespace vmswitch {
@@ -64,11 +67,27 @@ struct control_server::implementation {
       entrance = std::move(*opened);
       spdlog::info("dashboard: {}", entrance->url());
     }
-    thread = std::thread{[this] {
-      name_this_thread("vmswitch-ctl");
-      context.run();
-    }};
+    try {
+      thread = std::thread{[this] {
+        name_this_thread("vmswitch-ctl");
+        serve();
+      }};
+    } catch (const std::system_error& thrown) {
+      auto lacking = shortage(thrown);
+      return fail(std::move(lacking.text), lacking.code);
+    }
     return {};
+  }
+  // What is lacking costs one client his answer, and the VMs nothing.
+  void serve() {
+    for (;;) {
+      try {
+        context.run();
+        return;
+      } catch (const std::exception& thrown) {
+        spdlog::error("control socket: {}", shortage(thrown).text);
+      }
+    }
   }
   // What the daemon's threads have to say is looked at on ours.
   control_hooks on_this_thread(control_hooks with) {

@@ -1,5 +1,6 @@
 #include "app/control/http_connection.hpp"
 
+#include <exception>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -9,6 +10,7 @@
 #include <boost/beast/http/status.hpp>
 #include <fmt/format.h>
 
+#include "app/shortage.hpp"
 #include "app/version.hpp"
 
 namespace vmswitch {
@@ -44,14 +46,10 @@ std::string chunk(const std::string& piece) {
 
 } // namespace
 
-http_connection::http_connection(http_server& server, owned_fd socket, control_caller caller,
-                                 control_role role)
-    : server_{&server}, stream_{asio::generic::stream_protocol::socket{
-                            server.context_,
-                            asio::generic::stream_protocol{server.door_->family(), 0},
-                            socket.release()}},
-      caller_{std::move(caller)}, role_{role}, buffer_{server.limits_.header + server.limits_.body},
-      handling_{server.context_} {}
+http_connection::http_connection(http_server& server, asio::generic::stream_protocol::socket socket,
+                                 control_caller caller, control_role role)
+    : server_{&server}, stream_{std::move(socket)}, caller_{std::move(caller)}, role_{role},
+      buffer_{server.limits_.header + server.limits_.body}, handling_{server.context_} {}
 
 void http_connection::start() {
   await_request();
@@ -174,11 +172,15 @@ void http_connection::handle() {
     return std::string{value.data(), value.size()};
   };
   request.last_event_id = header("Last-Event-ID");
-  request.browser = {header("Host"), header("Origin"), header("Sec-Fetch-Site"), header("Cookie"),
-                     header("If-None-Match")};
+  request.browser = {header("Host"),           header("Origin"), header("Sec-Fetch-Site"),
+                     header("Sec-Fetch-Mode"), header("Cookie"), header("If-None-Match")};
   request.caller = caller_;
   request.role = role_;
-  server_->handle_(std::move(request), responder{weak_from_this()});
+  try {
+    server_->handle_(std::move(request), responder{weak_from_this()});
+  } catch (const std::exception& thrown) {
+    answer(error_response(503, shortage(thrown).text));
+  }
 }
 
 void http_connection::answer(http_response response) {

@@ -24,7 +24,8 @@ class http_connection final : public responder::target,
 public:
   using clock = std::chrono::steady_clock;
 
-  http_connection(http_server& server, owned_fd socket, control_caller caller, control_role role);
+  http_connection(http_server& server, boost::asio::generic::stream_protocol::socket socket,
+                  control_caller caller, control_role role);
   void start();
   /// Hangs up at once; idempotent.
   void close();

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <utility>
 
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -79,29 +78,30 @@ std::unique_ptr<http_door> make_unix_door(listening_socket socket, access_rules 
 result<loopback_door> open_loopback_door(const loopback_endpoint& endpoint) {
   using boost::asio::ip::tcp;
   boost::system::error_code problem;
-  const auto address = boost::asio::ip::make_address(endpoint.address, problem);
-  boost::asio::io_context unused;
-  tcp::acceptor acceptor{unused};
-  const tcp::endpoint wanted{address, endpoint.port};
-  if (!problem)
-    acceptor.open(wanted.protocol(), problem);
-  if (!problem)
-    acceptor.set_option(tcp::acceptor::reuse_address{true}, problem);
-  if (!problem)
-    acceptor.bind(wanted, problem);
-  if (!problem)
-    acceptor.listen(tcp::acceptor::max_listen_connections, problem);
+  tcp::endpoint bound{boost::asio::ip::make_address(endpoint.address, problem), endpoint.port};
   if (problem)
-    return fail(fmt::format("cannot listen on {}: {}{}", to_string(endpoint), problem.message(),
-                            problem.value() == EADDRINUSE ? "; choose another port" : ""),
+    return fail(fmt::format("cannot listen on {}: {}", to_string(endpoint), problem.message()),
                 problem.value());
+  const int family = bound.protocol().family();
+  const auto failed = [&](int code) {
+    return fail_errno(fmt::format("cannot listen on {}{}", to_string(endpoint),
+                                  code == EADDRINUSE ? " (choose another port)" : ""),
+                      code);
+  };
+  // Not an acceptor, whose context throws when there are no descriptors.
+  owned_fd socket{::socket(family, SOCK_STREAM, 0)};
+  if (!socket || adopt_unix_socket(socket.get()) != 0)
+    return failed(errno);
+  const int yes = 1;
+  auto length = static_cast<socklen_t>(bound.capacity());
+  if (::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
+      ::bind(socket.get(), bound.data(), static_cast<socklen_t>(bound.size())) != 0 ||
+      ::listen(socket.get(), SOMAXCONN) != 0 ||
+      ::getsockname(socket.get(), bound.data(), &length) != 0)
+    return failed(errno);
   loopback_door made;
-  made.bound = {endpoint.address, acceptor.local_endpoint(problem).port()};
-  owned_fd socket{acceptor.release(problem)};
-  if (adopt_unix_socket(socket.get()) != 0)
-    return fail_errno(fmt::format("cannot listen on {}", to_string(endpoint)), errno);
-  made.door = std::make_unique<tcp_door>(std::move(socket), wanted.protocol().family(),
-                                         to_string(made.bound));
+  made.bound = {endpoint.address, bound.port()};
+  made.door = std::make_unique<tcp_door>(std::move(socket), family, to_string(made.bound));
   return made;
 }
 

@@ -1,11 +1,14 @@
 #include "app/control/http_server.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <spdlog/spdlog.h>
 
 #include "app/control/http_connection.hpp"
+#include "app/shortage.hpp"
 
 namespace vmswitch {
 
@@ -54,7 +57,11 @@ void http_server::accept_all() {
     auto accepted = door_->accept();
     switch (accepted.status) {
     case accept_status::accepted:
-      admit(std::move(accepted.connection));
+      try {
+        admit(std::move(accepted.connection));
+      } catch (const std::exception& thrown) { // the next one is to be heard all the same
+        spdlog::error("{}: {}", name(), shortage(thrown).text);
+      }
       break;
     case accept_status::would_block:
       return await_client();
@@ -80,8 +87,13 @@ void http_server::admit(owned_fd connection) {
   if (connections_.size() >= limits_.connections && !make_room())
     return; // all are being served: hung up on
   auto [caller, role] = door_->identify(connection.get());
-  auto made =
-      std::make_shared<http_connection>(*this, std::move(connection), std::move(caller), role);
+  asio::generic::stream_protocol::socket socket{context_};
+  boost::system::error_code problem;
+  socket.assign({door_->family(), 0}, connection.get(), problem);
+  if (problem)
+    return; // the kernel watches no more descriptors: hung up on
+  static_cast<void>(connection.release());
+  auto made = std::make_shared<http_connection>(*this, std::move(socket), std::move(caller), role);
   connections_.push_back(made);
   made->start();
 }
