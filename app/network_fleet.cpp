@@ -1,6 +1,7 @@
 #include "app/network_fleet.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <random>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "actors/inspect/inspector_actor.hpp"
 #include "actors/messages.hpp"
 #include "actors/network/forward_desk.hpp"
+#include "app/shortage.hpp"
 
 namespace vmswitch {
 
@@ -85,14 +87,27 @@ void network_fleet::add(const network_config& config, answer done) {
     boost::asio::post(context_, [done = std::move(done), event] { done(event); });
     return;
   }
-  auto& added = *networks_.emplace_back(std::make_unique<network>());
-  added.name = config.name;
-  added.on_up = std::move(done);
-  if (config.host.mode != host_mode::isolated)
-    added.serial = std::make_unique<dispatch_queue>("vmnet", 1);
+  auto made = std::make_unique<network>();
+  made->name = config.name;
+  std::uint64_t seed = 0;
+  try {
+    seed = random_seed();
+    if (config.host.mode != host_mode::isolated)
+      made->serial = std::make_unique<dispatch_queue>("vmnet", 1);
+  } catch (const std::exception& thrown) {
+    auto lacking = shortage(thrown);
+    network_event event{network_event::what::failed, config.name, std::move(lacking.text)};
+    event.code = lacking.code;
+    publish("network_failed", event, event.text);
+    boost::asio::post(context_,
+                      [done = std::move(done), event = std::move(event)] { done(event); });
+    return;
+  }
+  made->on_up = std::move(done);
+  auto& added = *networks_.emplace_back(std::move(made));
   added.actor = spawn_network(
       system_, config,
-      {&workers_, added.serial.get(), stock_, random_seed(),
+      {&workers_, added.serial.get(), stock_, seed,
        [this](network_event event) {
          boost::asio::post(context_, [this, event = std::move(event)] { on_event(event); });
        },

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -11,6 +12,7 @@
 
 #include "app/control/capture_session.hpp"
 #include "app/control/port_names.hpp"
+#include "app/shortage.hpp"
 #include "app/version.hpp"
 
 namespace vmswitch {
@@ -92,19 +94,23 @@ void capture_api::compile(capture_query query, std::string caller, const respond
   if (compilations_ == most_compilations)
     return answer(error_response(503, "other filters are being compiled: try again"));
   ++compilations_;
-  // Nobody joins it: a name server may take longer to answer than the daemon to end.
-  std::thread{[this, way = door_.get(), query = std::move(query), caller = std::move(caller),
-               answer]() mutable {
-    auto filter = frame_filter::compile(query.filter);
-    way.post([this, filter = std::move(filter), query = std::move(query),
-              caller = std::move(caller), answer] {
+  const auto compiled = [this, way = door_.get(), query = std::move(query),
+                         caller = std::move(caller), answer] {
+    way.post([this, filter = frame_filter::compile(query.filter), query, caller, answer] {
       --compilations_;
       if (filter)
         start(query, *filter, caller, answer);
       else
         answer(error_response(400, filter.error().text));
     });
-  }}.detach();
+  };
+  try {
+    // Nobody joins it: a name server may take longer to answer than the daemon to end.
+    std::thread{compiled}.detach();
+  } catch (const std::system_error& thrown) {
+    --compilations_;
+    answer(error_response(503, "the filter cannot be compiled: " + shortage(thrown).text));
+  }
 }
 
 void capture_api::start(const capture_query& query, const frame_filter& filter,
