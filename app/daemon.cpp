@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -24,6 +25,7 @@
 #include "app/privileges.hpp"
 #include "app/reload/fleet_step.hpp"
 #include "app/sd_notify.hpp"
+#include "app/shortage.hpp"
 
 namespace vmswitch {
 
@@ -95,21 +97,40 @@ public:
         signals_{context_, SIGTERM, SIGINT, SIGHUP} {}
 
   exit_code run() {
-    if (const auto prepared = acquire_pidfile().and_then([this] { return open_control(); })) {
-      await_signal();
-      for (const auto& network : settings_.networks)
-        fleet_.add(network, [this](const network_event& event) { on_started(event); });
-      context_.run();
-    } else {
-      spdlog::error("{}", prepared.error().text);
-      result_ = code_for(prepared.error());
-    }
+    keep_order([this] { start(); });
+    while (!context_.stopped())
+      keep_order([this] { context_.run(); });
     fleet_.join(); // whose actors publish to the control server
     control_.reset();
     return result_;
   }
 
 private:
+  void start() {
+    if (const auto prepared = acquire_pidfile().and_then([this] { return open_control(); })) {
+      await_signal();
+      for (const auto& network : settings_.networks)
+        fleet_.add(network, [this](const network_event& event) { on_started(event); });
+    } else {
+      spdlog::error("{}", prepared.error().text);
+      result_ = code_for(prepared.error());
+      context_.stop();
+    }
+  }
+
+  // What is lacking here ends the daemon, but what it has made is removed.
+  template <class Step>
+  void keep_order(Step step) {
+    try {
+      step();
+    } catch (const std::exception& thrown) {
+      spdlog::error("{}", shortage(thrown).text);
+      if (result_ == exit_code::ok)
+        result_ = exit_code::os_error;
+      stop();
+    }
+  }
+
   result<void> acquire_pidfile() {
     if (!settings_.pidfile)
       return {};
@@ -248,8 +269,8 @@ private:
     if (stopping_)
       return;
     stopping_ = true;
-    tell_manager(notifier_.stopping());
     end_within_deadline();
+    tell_manager(notifier_.stopping());
     reloader_.stop();
     fleet_.stop_all([this] { context_.stop(); });
   }
@@ -284,7 +305,12 @@ exit_code run_daemon(const daemon_settings& settings, settings_loader load) {
   if (!dropped->empty())
     spdlog::info("{}", *dropped);
   register_messages();
-  return daemon{settings, std::move(load)}.run();
+  try {
+    return daemon{settings, std::move(load)}.run();
+  } catch (const std::exception& thrown) { // nothing has been made yet
+    spdlog::error("{}", shortage(thrown).text);
+    return exit_code::os_error;
+  }
 }
 
 } // namespace vmswitch

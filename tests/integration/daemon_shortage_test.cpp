@@ -1,0 +1,66 @@
+// When the system lacks something: programs say what, end in order, and leave nothing behind.
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "tests/integration/control_lab.hpp"
+
+using namespace vmswitch;
+using namespace vmswitch::test;
+
+namespace {
+
+constexpr int cannot_create = 73, os_error = 71, unavailable = 69;
+
+child_process::plan limited(decltype(RLIMIT_NOFILE) which, rlim_t most) {
+  child_process::plan how;
+  how.prepare = [which, most] {
+    const rlimit limit{most, most};
+    ::setrlimit(which, &limit);
+  };
+  return how;
+}
+
+} // namespace
+
+TEST_CASE("with too few descriptors a daemon says so and exits; it does not crash") {
+  const control_lab lab;
+  bool has_started = false;
+  for (rlim_t most = 4; most < 64 && !has_started; ++most) {
+    CAPTURE(most);
+    auto daemon = lab.start_with(
+        {"--control=" + lab.control(), "--pidfile=" + lab.pidfile(), "--workers=1", lab.socket()},
+        limited(RLIMIT_NOFILE, most));
+    poll_until([&] { return lab.folder.has("pid") || daemon.wait(); }, soon());
+    has_started = !daemon.wait();
+    if (has_started)
+      break;
+    const auto code = *daemon.wait();
+    INFO(daemon.error_output());
+    CHECK((code == os_error || code == cannot_create || code == unavailable));
+    CHECK((contains(daemon.error_output(), "ulimit -n") ||
+           contains(daemon.error_output(), "Too many open files")));
+    CHECK(lab.folder.count() == 0);
+  }
+  CHECK(has_started);
+}
+
+TEST_CASE("without threads a daemon says so and exits; it does not crash") {
+  if (VMSWITCH_SANITIZED) // whose own threads would be lacking
+    return;
+  const daemon_lab lab;
+  child_process::plan how;
+  how.prepare = [] {
+    if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0))
+      ::_exit(99);
+    const rlimit one{1, 1};
+    ::setrlimit(RLIMIT_NPROC, &one);
+  };
+  if (const auto able = lab.run({"--version"}, how); able.code != 0) {
+    MESSAGE("skipped: the program's folder is closed to other users");
+    return;
+  }
+  const auto ran = lab.run({lab.socket()}, how);
+  CHECK(ran.code == os_error);
+  CHECK(contains(ran.error, "ulimit -u"));
+}
