@@ -35,6 +35,13 @@ namespace {
 
 constexpr suseconds_t stop_deadline_us = 900'000; // and one second
 
+void mask_hangups(int how) {
+  sigset_t hangup;
+  ::sigemptyset(&hangup);
+  ::sigaddset(&hangup, SIGHUP);
+  ::pthread_sigmask(how, &hangup, nullptr);
+}
+
 // Every VM is a descriptor or two: take what the system lets us have.
 void raise_descriptor_limit() {
   rlimit limit{};
@@ -94,7 +101,9 @@ public:
                   },
                   [this] { on_reload(); },
                   [this](const reload_report& report) { on_reloaded(report); }},
-        signals_{context_, SIGTERM, SIGINT, SIGHUP} {}
+        signals_{context_, SIGTERM, SIGINT, SIGHUP} {
+    mask_hangups(SIG_UNBLOCK);
+  }
 
   exit_code run() {
     keep_order([this] { start(); });
@@ -292,8 +301,13 @@ private:
 
 } // namespace
 
-exit_code run_daemon(const daemon_settings& settings, settings_loader load) {
+void prepare_signals() {
   std::signal(SIGPIPE, SIG_IGN); // libslirp writes to sockets whose peer may have gone
+  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like a full disk
+  mask_hangups(SIG_BLOCK);
+}
+
+exit_code run_daemon(const daemon_settings& settings, settings_loader load) {
   raise_descriptor_limit();
   prepare_control_folder(settings);
   // Threads inherit what there is now; capabilities are a thread's own.

@@ -6,8 +6,12 @@
 
 namespace vmswitch {
 
+/// The first thing in main(): a SIGHUP that comes before run_daemon() can take it has to wait.
+void prepare_signals();
+
 /// Runs the networks of `settings` until a signal ends them, on the calling thread and the fixed
-/// set of threads that it starts. Logging must be set up.
+/// set of threads that it starts. Signals must be prepared, and
+/// logging set up.
 ///
 /// SIGTERM and SIGINT end it in good order within 2 seconds, whatever VMs do; a second one ends it
 /// at once. SIGHUP has `load` read the configuration anew, and what differs changed. Readiness

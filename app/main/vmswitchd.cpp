@@ -9,6 +9,7 @@
 
 int main(int argc, char** argv) {
   using namespace vmswitch;
+  prepare_signals();
   auto parsed = parse_command_line(argc, argv);
   if (!parsed) {
     for (const auto& message : parsed.error().messages)

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <thread>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -297,4 +298,25 @@ TEST_CASE("the service manager hears RELOADING=1 with the time, and READY=1 when
     CHECK(contains(begins, "\nMONOTONIC_USEC="));
     CHECK(contains("\n" + manager.next() + "\n", "\nREADY=1\n"));
   }
+}
+
+TEST_CASE("a SIGHUP that comes before the daemon has read its configuration waits") {
+  const reload_lab lab;
+  const auto file = lab.folder / "vm.toml";
+  REQUIRE(::mkfifo(file.c_str(), 0600) == 0);
+  auto daemon = lab.start_with({"--config", file, "--pidfile", lab.pidfile()});
+  owned_fd writer;
+  REQUIRE(poll_until( // which works from when the daemon has opened it
+      [&] {
+        writer.reset(::open(file.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+        return static_cast<bool>(writer);
+      },
+      soon()));
+  daemon.signal(SIGHUP);
+  const auto text = lab.network("lab");
+  CHECK(::write(writer.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  writer.reset();
+  lab.await_ready(daemon);
+  CHECK(
+      poll_until([&] { return contains(daemon.error_output(), "it is no regular file"); }, soon()));
 }

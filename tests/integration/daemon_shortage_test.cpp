@@ -64,3 +64,11 @@ TEST_CASE("without threads a daemon says so and exits; it does not crash") {
   CHECK(ran.code == os_error);
   CHECK(contains(ran.error, "ulimit -u"));
 }
+
+TEST_CASE("a pidfile that may not grow ends the start, and leaves no draft of it") {
+  const daemon_lab lab;
+  const auto ran = lab.run({"--vmnet-mode=isolated", "--pidfile=" + lab.pidfile(), lab.socket()},
+                           limited(RLIMIT_FSIZE, 0));
+  CHECK(ran.code == cannot_create);
+  CHECK(lab.folder.count() == 0);
+}
