@@ -19,6 +19,7 @@ struct browser_headers {
   std::string host{};
   std::string origin{};
   std::string fetch_site{}; // Sec-Fetch-Site
+  std::string fetch_mode{}; // Sec-Fetch-Mode
   std::string cookie{};
   std::string if_none_match{};
 };

@@ -46,12 +46,14 @@ bool is_plain_host(std::string_view host) noexcept {
 }
 
 std::optional<http_response> refuse_foreign(const http_request& request) {
-  const auto& [host, origin, site, cookie, etag] = request.browser;
+  const auto& [host, origin, site, mode, cookie, etag] = request.browser;
   if (!is_plain_host(host))
     return error_response(403, "this machine is not to be asked by that name: say localhost");
   const bool is_ours = origin.empty() || origin == "http://" + host || origin == "https://" + host;
   const bool from_elsewhere = site == "cross-site" || site == "same-site";
-  if (!is_ours || (from_elsewhere && request.method != "GET"))
+  // A link to the page is fine. Nobody can read more than that, but a capture costs as much unread.
+  const bool is_link = request.method == "GET" && request.path == "/" && mode == "navigate";
+  if (!is_ours || (from_elsewhere && !is_link))
     return error_response(403, "another page has sent this, and may not");
   return {};
 }

@@ -16,7 +16,8 @@ namespace vmswitch {
 /// ssh -L or socat in front of the Unix socket. Any page can have it send requests there, and one
 /// whose name suddenly resolves to 127.0.0.1 (DNS rebinding) can read the answers. So the name in
 /// the address must be one that no resolver of others answers for, and where a browser says which
-/// page asks, that must be ours. Our own port also wants a token, since any user of the machine can
+/// page asks, that must be ours: from elsewhere a link may lead to the page, and to nothing else.
+/// Our own port also wants a token, since any user of the machine can
 /// connect to it.
 
 /// Whether "Host" names this machine: an address, "localhost", or another name without a dot; with

@@ -15,8 +15,10 @@ http_request request_of(browser_headers browser, std::string method = "GET",
   return request;
 }
 
-bool is_refused(browser_headers browser, std::string method = "GET") {
-  const auto refusal = refuse_foreign(request_of(std::move(browser), std::move(method)));
+bool is_refused(browser_headers browser, std::string method = "GET",
+                std::string path = "/v1/ports") {
+  const auto refusal =
+      refuse_foreign(request_of(std::move(browser), std::move(method), std::move(path)));
   return refusal && refusal->status == 403;
 }
 
@@ -50,7 +52,30 @@ TEST_SUITE("web guard") {
     CHECK(is_refused({.host = "127.0.0.1:8080", .fetch_site = "cross-site"}, "POST"));
     CHECK(is_refused({.host = "127.0.0.1:8080", .fetch_site = "same-site"}, "DELETE"));
     CHECK_FALSE(is_refused({.host = "127.0.0.1:8080", .fetch_site = "same-origin"}, "POST"));
-    CHECK_FALSE(is_refused({.host = "127.0.0.1:8080", .fetch_site = "cross-site"})); // a link
+  }
+
+  TEST_CASE("another page may have a link to ours, but not start a capture by an image or a link") {
+    for (const char* site : {"cross-site", "same-site"}) {
+      CAPTURE(site);
+      const auto refused = [&](const char* mode, const char* path) {
+        return is_refused({.host = "localhost:8080", .fetch_site = site, .fetch_mode = mode}, "GET",
+                          path);
+      };
+      CHECK_FALSE(refused("navigate", "/"));
+      CHECK(refused("no-cors", "/"));
+      CHECK(refused("", "/"));
+      for (const char* path : {"/v1/capture", "/v1/events", "/v1/ports", "/metrics"}) {
+        CAPTURE(path);
+        CHECK(refused("navigate", path));
+        CHECK(refused("no-cors", path));
+        CHECK(refused("cors", path));
+      }
+    }
+    for (const char* site : {"same-origin", "none", ""}) { // ours, a person's own, curl's
+      CAPTURE(site);
+      CHECK_FALSE(is_refused({.host = "localhost", .fetch_site = site, .fetch_mode = "no-cors"},
+                             "GET", "/v1/capture"));
+    }
   }
 
   TEST_CASE("tokens are long, and no two are the same") {
