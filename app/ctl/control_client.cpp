@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -31,7 +32,8 @@ namespace http = beast::http;
 
 namespace {
 
-constexpr std::uint64_t largest_answer = std::uint64_t{256} << 20;
+constexpr std::size_t largest_answer = std::size_t{256} << 20;
+constexpr std::size_t largest_refusal = std::size_t{1} << 20;
 
 client_failure cannot_connect(const std::string& path, const error& why) {
   if (path.empty())
@@ -135,6 +137,45 @@ client_result<owned_fd> connect_to(const std::string& path) {
   return std::move(*connected);
 }
 
+// Reads an answer; the body of a refusal becomes the failure. `patience` is that with each piece.
+client_result<void> receive(connection& from, std::chrono::milliseconds for_header,
+                            std::optional<std::chrono::milliseconds> patience,
+                            const std::function<bool(std::string_view)>& take) {
+  // Not a string_body, which makes room for as much as the header says.
+  http::response_parser<http::buffer_body> parser;
+  // Not "none", with which Beast of Boost 1.74 refuses every answer that has a length.
+  parser.body_limit(std::numeric_limits<std::uint64_t>::max());
+  if (auto head = from.wait(for_header,
+                            [&](auto done) {
+                              http::async_read_header(from.stream(), from.buffer(), parser,
+                                                      std::move(done));
+                            });
+      !head)
+    return head;
+  const auto status = parser.get().result_int();
+  std::string refusal;
+  std::array<char, 64 * 1024> piece;
+  while (!parser.is_done() && refusal.size() < largest_refusal) {
+    parser.get().body().data = piece.data();
+    parser.get().body().size = piece.size();
+    if (auto got = from.wait(patience,
+                             [&](auto done) {
+                               http::async_read_some(from.stream(), from.buffer(), parser,
+                                                     std::move(done));
+                             });
+        !got)
+      return got;
+    const std::string_view more{piece.data(), piece.size() - parser.get().body().size};
+    if (status / 100 != 2)
+      refusal += more;
+    else if (!more.empty() && !take(more))
+      return {};
+  }
+  if (status / 100 != 2)
+    return tl::unexpected{refused(status, refusal)};
+  return {};
+}
+
 } // namespace
 
 client_result<std::string> control_client::call(std::string_view method, std::string_view target,
@@ -145,17 +186,18 @@ client_result<std::string> control_client::call(std::string_view method, std::st
   connection to{socket_, std::move(*fd)};
   if (auto sent = to.send(method, target, body, patience_); !sent)
     return tl::unexpected{sent.error()};
-  http::response_parser<http::string_body> parser;
-  parser.body_limit(largest_answer);
-  const auto got = to.wait(patience_, [&](auto done) {
-    http::async_read(to.stream(), to.buffer(), parser, std::move(done));
+  std::string answer;
+  const auto got = receive(to, patience_, patience_, [&](std::string_view piece) {
+    answer += piece;
+    return answer.size() <= largest_answer;
   });
   if (!got)
     return tl::unexpected{got.error()};
-  auto answer = parser.release();
-  if (answer.result_int() / 100 != 2)
-    return tl::unexpected{refused(answer.result_int(), answer.body())};
-  return std::move(answer.body());
+  if (answer.size() > largest_answer)
+    return tl::unexpected{client_failure{
+        exit_code::unavailable,
+        fmt::format("{} answers without an end: another program than vmswitchd", socket_)}};
+  return answer;
 }
 
 client_result<void> control_client::stream(std::string_view target,
@@ -170,38 +212,7 @@ client_result<void> control_client::stream(std::string_view target,
   connection to{socket_, std::move(*fd)};
   if (auto sent = to.send(method, target, body, patience_); !sent)
     return sent;
-  http::response_parser<http::buffer_body> parser;
-  // Not "none", with which Beast of Boost 1.74 refuses every answer that has a length.
-  parser.body_limit(std::numeric_limits<std::uint64_t>::max());
-  if (auto head = to.wait(patience_,
-                          [&](auto done) {
-                            http::async_read_header(to.stream(), to.buffer(), parser,
-                                                    std::move(done));
-                          });
-      !head)
-    return head;
-  const auto status = parser.get().result_int();
-  std::string refusal;
-  std::array<char, 64 * 1024> piece;
-  while (!parser.is_done()) {
-    parser.get().body().data = piece.data();
-    parser.get().body().size = piece.size();
-    if (auto got = to.wait({},
-                           [&](auto done) {
-                             http::async_read_some(to.stream(), to.buffer(), parser,
-                                                   std::move(done));
-                           });
-        !got)
-      return got;
-    const std::string_view more{piece.data(), piece.size() - parser.get().body().size};
-    if (status / 100 != 2)
-      refusal += more;
-    else if (!more.empty() && !take(more))
-      return {};
-  }
-  if (status / 100 != 2)
-    return tl::unexpected{refused(status, refusal)};
-  return {};
+  return receive(to, patience_, {}, take);
 }
 
 std::string escaped(std::string_view text) {

@@ -31,6 +31,20 @@ TEST_CASE("vmswitchctl shows tables to people and JSON to programs") {
   CHECK(lab.ctl({"log"}).output == "debug\n");
 }
 
+TEST_CASE("words that are no UTF-8 reach the daemon, which refuses them") {
+  const control_lab lab;
+  auto daemon = lab.start();
+  for (const daemon_lab::words& command : {daemon_lab::words{"log", "\xff"},
+                                           {"forward", "add", "80", "to", "\xff:80"},
+                                           {"port", "set", "default.1", "--name", "\xff"},
+                                           {"dashboard", "--listen", "\xff"}}) {
+    CAPTURE(command.front());
+    const auto refused = lab.ctl(command);
+    CHECK(refused.code == 1);
+    CHECK(refused.error.starts_with("vmswitchctl: "));
+  }
+}
+
 TEST_CASE("bash completes commands, options and what the daemon has") {
   const control_lab lab;
   auto daemon = lab.start();

@@ -72,3 +72,23 @@ TEST_CASE("a pidfile that may not grow ends the start, and leaves no draft of it
   CHECK(ran.code == cannot_create);
   CHECK(lab.folder.count() == 0);
 }
+
+TEST_CASE("with too few descriptors vmswitchctl says so; it does not crash") {
+  const control_lab lab;
+  auto daemon = lab.start();
+  int code = -1;
+  for (rlim_t most = 4; most < 64 && code != 0; ++most) { // with fewer no program is loaded
+    CAPTURE(most);
+    auto how = limited(RLIMIT_NOFILE, most);
+    how.environment = {"ASAN_OPTIONS=detect_leaks=0"}; // which needs some itself
+    how.command = {VMSWITCH_BIN_DIR "/vmswitchctl", "--control=" + lab.control(), "status"};
+    auto ctl = child_process::start(how);
+    REQUIRE(ctl);
+    code = ctl->wait(soon()).value_or(-1);
+    INFO(ctl->error_output());
+    CHECK((code == os_error || code == unavailable || code == 0));
+    CHECK((code == 0 || contains(ctl->error_output(), "ulimit -n") ||
+           contains(ctl->error_output(), "Too many open files")));
+  }
+  CHECK(code == 0);
+}

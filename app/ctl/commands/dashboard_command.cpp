@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/ctl/commands/listing.hpp"
 #include "app/ctl/ctl_views.hpp"
 #include "app/printable.hpp"
 
@@ -41,7 +42,7 @@ public:
           }
           return true;
         },
-        {}, "POST", body.dump());
+        {}, "POST", body_of(body));
   }
 
 private:

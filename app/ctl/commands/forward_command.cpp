@@ -67,7 +67,7 @@ private:
     json wanted{{"rule", rule()}};
     if (!network_.empty())
       wanted["network"] = network_;
-    const auto answer = context.client.call("POST", "/v1/forwards", wanted.dump());
+    const auto answer = context.client.call("POST", "/v1/forwards", body_of(wanted));
     if (!answer)
       return tl::unexpected{answer.error()};
     context.print(context.json ? *answer : added_view(json::parse(*answer, nullptr, false)));

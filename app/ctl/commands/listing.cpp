@@ -26,6 +26,10 @@ std::string query_of(std::vector<std::pair<std::string, std::string>> parameters
   return out;
 }
 
+std::string body_of(const nlohmann::json& wanted) {
+  return wanted.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 void repetition::declare(CLI::App& command) {
   command.add_flag("-w,--watch", watch, "Show it again and again, until Ctrl-C");
   command.add_option("-i,--interval", seconds, "... every so many seconds; default: 1")

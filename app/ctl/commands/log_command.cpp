@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "app/ctl/commands/listing.hpp"
 #include "app/ctl/ctl_views.hpp"
 
 namespace vmswitch {
@@ -17,10 +18,9 @@ public:
   }
   bool chosen() const override { return command_->parsed(); }
   client_result<void> run(const ctl_context& context) override {
-    const auto answer =
-        level_.empty()
-            ? context.client.call("GET", "/v1/log")
-            : context.client.call("PUT", "/v1/log", nlohmann::json{{"level", level_}}.dump());
+    const auto answer = level_.empty()
+                            ? context.client.call("GET", "/v1/log")
+                            : context.client.call("PUT", "/v1/log", body_of({{"level", level_}}));
     if (!answer)
       return tl::unexpected{answer.error()};
     context.print(context.json

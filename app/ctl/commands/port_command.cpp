@@ -46,7 +46,7 @@ public:
           exit_code::usage, "what is to be set? Say --name, --isolate, --up or --down"}};
     const auto answer = context.client.call(
         "PATCH", "/v1/ports/" + escaped(port_) + query_of({{"network", network_}}),
-        wanted.dump(-1, ' ', false, json::error_handler_t::replace));
+        body_of(wanted));
     if (!answer)
       return tl::unexpected{answer.error()};
     const json ports{{"ports", json::array({json::parse(*answer, nullptr, false)})}};

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/ctl/commands/listing.hpp"
 #include "app/ctl/ctl_views.hpp"
 
 namespace vmswitch {
@@ -31,8 +32,7 @@ public:
   }
   bool chosen() const override { return command_->parsed(); }
   client_result<void> run(const ctl_context& context) override {
-    const auto answer =
-        context.client.call("POST", "/v1/reload", nlohmann::json{{"dry_run", dry_run_}}.dump());
+    const auto answer = context.client.call("POST", "/v1/reload", body_of({{"dry_run", dry_run_}}));
     if (!answer)
       return tl::unexpected{answer.error()};
     const auto report = nlohmann::json::parse(*answer, nullptr, false);
