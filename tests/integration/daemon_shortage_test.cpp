@@ -11,6 +11,7 @@ using namespace vmswitch::test;
 namespace {
 
 constexpr int cannot_create = 73, os_error = 71, unavailable = 69;
+constexpr int not_loaded = 127; // the dynamic linker lacked them
 
 child_process::plan limited(decltype(RLIMIT_NOFILE) which, rlim_t most) {
   child_process::plan how;
@@ -36,6 +37,8 @@ TEST_CASE("with too few descriptors a daemon says so and exits; it does not cras
     if (has_started)
       break;
     const auto code = *daemon.wait();
+    if (code == not_loaded)
+      continue;
     INFO(daemon.error_output());
     CHECK((code == os_error || code == cannot_create || code == unavailable));
     CHECK((contains(daemon.error_output(), "ulimit -n") ||
@@ -77,7 +80,7 @@ TEST_CASE("with too few descriptors vmswitchctl says so; it does not crash") {
   const control_lab lab;
   auto daemon = lab.start();
   int code = -1;
-  for (rlim_t most = 4; most < 64 && code != 0; ++most) { // with fewer no program is loaded
+  for (rlim_t most = 4; most < 64 && code != 0; ++most) {
     CAPTURE(most);
     auto how = limited(RLIMIT_NOFILE, most);
     how.environment = {"ASAN_OPTIONS=detect_leaks=0"}; // which needs some itself
@@ -85,6 +88,8 @@ TEST_CASE("with too few descriptors vmswitchctl says so; it does not crash") {
     auto ctl = child_process::start(how);
     REQUIRE(ctl);
     code = ctl->wait(soon()).value_or(-1);
+    if (code == not_loaded)
+      continue;
     INFO(ctl->error_output());
     CHECK((code == os_error || code == unavailable || code == 0));
     CHECK((code == 0 || contains(ctl->error_output(), "ulimit -n") ||

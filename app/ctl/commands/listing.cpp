@@ -18,7 +18,7 @@ client_result<nlohmann::json> fetch(const ctl_context& context, std::string_view
   return parsed;
 }
 
-std::string query_of(std::vector<std::pair<std::string, std::string>> parameters) {
+std::string query_of(const std::vector<std::pair<std::string, std::string>>& parameters) {
   std::string out;
   for (const auto& [name, value] : parameters)
     if (!value.empty())

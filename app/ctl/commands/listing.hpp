@@ -14,7 +14,7 @@ namespace vmswitch {
 client_result<nlohmann::json> fetch(const ctl_context& context, std::string_view target);
 
 /// "?a=b&c=d" of those that have a value; "" if none has.
-std::string query_of(std::vector<std::pair<std::string, std::string>> parameters);
+std::string query_of(const std::vector<std::pair<std::string, std::string>>& parameters);
 
 /// The body of a request. What is no UTF-8, which shells pass on, is replaced.
 std::string body_of(const nlohmann::json& wanted);

@@ -77,11 +77,16 @@ TEST_SUITE("ports_api") {
     CHECK(port["alias"] == "web");
   }
 
-  TEST_CASE("each refusal has its status and its reason") {
+  TEST_CASE("the host can be set down, but not isolated") {
     bench b;
+    CHECK(b.patch("host", R"({"up": false, "isolated": false})") == 200);
+    CHECK(b.asked.port == "host");
     CHECK(b.patch("host", R"({"isolated": true})") == 400);
     CHECK(b.said().find("not for the host") != std::string::npos);
-    CHECK(b.patch("host", R"({"up": false, "isolated": false})") == 200);
+  }
+
+  TEST_CASE("each refusal has its status and its reason") {
+    bench b;
     CHECK(b.patch("lab.1", "nonsense") == 400);
     CHECK(b.patch("lab.1", R"({"up": true})", control_role::read) == 403);
     CHECK(b.patch("lab.9", R"({"up": true})") == 404);
