@@ -25,6 +25,13 @@ std::uint64_t random_seed() {
   return std::uint64_t{source()} << 32 | source();
 }
 
+// CAF terminates the process when one of its threads does not start: its workers, clock and
+// printer. So see beforehand whether there are as many, which throws.
+std::size_t startable(std::size_t scheduler_threads) {
+  const dispatch_queue as_many{"vmswitch", scheduler_threads + 2};
+  return scheduler_threads;
+}
+
 void reply(network_fleet::answer& to, const network_event& event) {
   if (auto done = std::exchange(to, nullptr))
     done(event);
@@ -42,7 +49,7 @@ network_fleet::network_fleet(boost::asio::io_context& context, std::size_t worke
                              std::function<void(daemon_event)> publish)
     : context_{context}, failed_{std::move(failed)}, publish_{std::move(publish)},
       stock_{std::make_shared<slab_stock>(slabs_kept)}, workers_{"vmswitch", workers},
-      configuration_{1}, system_{configuration_}, inspector_{spawn_inspector(system_)},
+      configuration_{startable(1)}, system_{configuration_}, inspector_{spawn_inspector(system_)},
       forward_desk_{spawn_forward_desk(system_)} {}
 
 network_fleet::~network_fleet() {

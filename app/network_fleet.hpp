@@ -29,6 +29,7 @@ public:
   /// (or changed, with a text).
   using answer = std::function<void(const network_event& event)>;
 
+  /// Throws std::system_error when the system has no more threads or descriptors.
   /// `failed` hears of networks that were up and cannot go on: they go down by themselves.
   /// `publish` is given what happens, on any thread, until join().
   network_fleet(boost::asio::io_context& context, std::size_t workers, answer failed,
