@@ -42,7 +42,7 @@ public:
   void remove(const std::string& name, answer done);
   /// `Change` is one of the messages with a ticket, which is filled in.
   template <class Change>
-  void change(const std::string& name, Change message, answer done) {
+  void change(const std::string& name, Change message, const answer& done) {
     if (auto* changed = begin_change(name, done)) {
       message.ticket = changed->ticket;
       tell(changed->actor, std::move(message));
