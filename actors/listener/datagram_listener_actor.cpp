@@ -166,12 +166,6 @@ void datagram_listener_state::pass_on(datagram_arrival& arrival) {
 
 // Who has sent it; null if that is nobody whom we could answer.
 datagram_listener_state::peer* datagram_listener_state::admit(const datagram_arrival& arrival) {
-  if (own_name::includes(arrival.from)) {
-    complain_of({fmt::format("frames from {}, a socket of this daemon: a client has put it in the "
-                             "place of its own",
-                             to_string(arrival.from))});
-    return nullptr;
-  }
   auto [at, fresh] = peers.try_emplace(arrival.from);
   peer& from = at->second;
   const bool same_user = from.user == arrival.sender;
@@ -216,6 +210,12 @@ void datagram_listener_state::dedicate(peer& heard) {
 // False if it cannot be answered; it is remembered as refused, so that a flood costs little.
 bool datagram_listener_state::meet(const unix_address& address, peer& met) {
   met.refused = now_of(self);
+  if (own_name::includes(address)) {
+    complain_of({fmt::format("frames from {}, a socket of this daemon: a client has put it in the "
+                             "place of its own",
+                             to_string(address))});
+    return false;
+  }
   sweep();
   if (only_reserve_left(config.socket->fd())) {
     complain_of({"no descriptors are left for more VMs; raise the limit of open files (ulimit -n, "

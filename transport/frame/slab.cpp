@@ -19,6 +19,15 @@ void* map_block() noexcept {
   return block == MAP_FAILED ? nullptr : block;
 }
 
+// Null if there is none.
+void* take_last(std::vector<void*>& free) noexcept {
+  if (free.empty())
+    return nullptr;
+  void* const block = free.back(); // the warmest in the cache
+  free.pop_back();
+  return block;
+}
+
 } // namespace
 
 slab::slab(std::shared_ptr<slab_pool> pool) noexcept : pool_{std::move(pool)} {}
@@ -46,22 +55,16 @@ slab_stock::~slab_stock() {
 void* slab_stock::take() noexcept {
   {
     const std::lock_guard lock{mutex_};
-    if (!free_.empty()) {
-      void* block = free_.back(); // the warmest in the cache
-      free_.pop_back();
+    if (void* const block = take_last(free_))
       return block;
-    }
   }
   return map_block();
 }
 
 void* slab_stock::take_or_wait(std::shared_ptr<slab_pool> waiting) noexcept {
   const std::lock_guard lock{mutex_};
-  if (!free_.empty()) {
-    void* block = free_.back();
-    free_.pop_back();
+  if (void* const block = take_last(free_))
     return block;
-  }
   if (!std::exchange(waiting->is_waiting_, true)) {
     waiting->next_waiting_ = std::move(waiting_);
     waiting_ = std::move(waiting);

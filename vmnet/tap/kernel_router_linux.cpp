@@ -71,9 +71,10 @@ std::vector<std::string> uplinks(bool ipv6, const std::string& own) {
 
 std::vector<std::string> devices_with_ipv6(const std::string& own) {
   std::vector<std::string> found;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator{"/proc/sys/net/ipv6/conf", none}) {
-    auto name = entry.path().filename().string();
+  std::error_code failure; // devices come and go meanwhile
+  for (std::filesystem::directory_iterator each{"/proc/sys/net/ipv6/conf", failure}, end;
+       !failure && each != end; each.increment(failure)) {
+    auto name = each->path().filename().string();
     if (name != "all" && name != "default" && name != "lo" && name != own)
       found.push_back(std::move(name));
   }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <pthread.h>
 
+#include "tests/app/control/answer_sink.hpp"
 #include "tests/app/control/snapshots.hpp"
 #include "tests/support/child_process.hpp"
 
@@ -36,12 +37,6 @@ private:
   std::size_t before_ = 0;
 };
 
-struct sink final : responder::target {
-  void answer(http_response response) override { last = std::move(response); }
-  void answer(std::unique_ptr<stream_source>) override { last.status = 200; }
-  http_response last{0, {}};
-};
-
 struct bench {
   bench() {
     hooks.inspect = [](inspection_scope, auto done) {
@@ -68,7 +63,7 @@ struct bench {
   boost::asio::io_context context;
   capture_api api{context, hooks};
   router routes;
-  std::shared_ptr<sink> target = std::make_shared<sink>();
+  std::shared_ptr<answer_sink> target = std::make_shared<answer_sink>();
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 #include <set>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "actors/capture/capture_tap.hpp"
@@ -12,6 +13,7 @@
 #include "app/control/control_api.hpp"
 #include "app/control/ports_api.hpp"
 #include "app/control/reload_api.hpp"
+#include "tests/app/control/answer_sink.hpp"
 #include "tests/app/control/snapshots.hpp"
 
 using namespace vmswitch;
@@ -19,13 +21,6 @@ using namespace vmswitch::test;
 using nlohmann::json;
 
 namespace {
-
-struct sink final : responder::target {
-  void answer(http_response response) override { last = std::move(response); }
-  void answer(std::unique_ptr<stream_source> source) override { stream = std::move(source); }
-  http_response last{0, {}};
-  std::unique_ptr<stream_source> stream;
-};
 
 // The API with a daemon behind it that always looks the same.
 struct bench {
@@ -83,7 +78,7 @@ struct bench {
   control_facts facts;
   event_ring events;
   router routes;
-  std::shared_ptr<sink> target = std::make_shared<sink>();
+  std::shared_ptr<answer_sink> target = std::make_shared<answer_sink>();
   const json document = json::parse(openapi_json());
 };
 
@@ -111,7 +106,7 @@ public:
     for (const auto& key : schema.value("required", json::array()))
       CHECK_MESSAGE(value.contains(key.get<std::string>()), where, " lacks ", key.dump());
     for (const auto& [key, part] : value.items()) {
-      const auto inside = where + "." + key;
+      const auto inside = fmt::format("{}.{}", where, key);
       if (schema.contains("properties") && schema["properties"].contains(key))
         check(schema["properties"][key], part, inside);
       else if (schema.contains("additionalProperties"))
@@ -156,7 +151,7 @@ TEST_SUITE("openapi") {
     std::set<std::string> names;
     for (const auto& [path, methods] : b.document["paths"].items())
       for (const auto& [method, operation] : methods.items()) {
-        documented.insert(method + " " + path);
+        documented.insert(fmt::format("{} {}", method, path));
         CHECK(names.insert(operation.at("operationId")).second);
         CHECK_FALSE(operation.at("summary").get<std::string>().empty());
         CHECK(operation.contains("requestBody") ==

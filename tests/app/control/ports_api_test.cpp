@@ -1,20 +1,17 @@
 #include "app/control/ports_api.hpp"
 
+#include <utility>
+
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/app/control/answer_sink.hpp"
 #include "tests/app/control/snapshots.hpp"
 
 using namespace vmswitch;
 using namespace vmswitch::test;
 
 namespace {
-
-struct sink final : responder::target {
-  void answer(http_response response) override { last = std::move(response); }
-  void answer(std::unique_ptr<stream_source>) override {}
-  http_response last{0, {}};
-};
 
 // The API, whose networks answer as they are told to.
 struct bench {
@@ -24,7 +21,7 @@ struct bench {
     };
     hooks.change_port = [this](const std::string& network, change_port wanted) {
       asked_of = network;
-      asked = wanted;
+      asked = std::move(wanted);
       if (tells)
         asked.reply->answer(*tells);
       asked.reply.reset();
@@ -57,7 +54,7 @@ struct bench {
   boost::asio::io_context context;
   ports_api api{context, hooks};
   router routes;
-  std::shared_ptr<sink> target = std::make_shared<sink>();
+  std::shared_ptr<answer_sink> target = std::make_shared<answer_sink>();
 };
 
 } // namespace

@@ -2,22 +2,19 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/app/control/answer_sink.hpp"
+
 using namespace vmswitch;
+using namespace vmswitch::test;
 
 namespace {
-
-struct sink final : responder::target {
-  void answer(http_response response) override { last = std::move(response); }
-  void answer(std::unique_ptr<stream_source>) override {}
-  http_response last{0, {}};
-};
 
 struct bench {
   bench() {
     const auto echo = [](const http_request& request, const responder& answer) {
       std::string text = request.method + " " + request.path;
       for (const auto& [name, value] : request.captures)
-        text += " " + name + "=" + value;
+        text.append(" ").append(name).append("=").append(value);
       answer({200, text});
     };
     routes.add("GET", "/v1/ports", control_role::read, echo);
@@ -36,7 +33,7 @@ struct bench {
     return target->last;
   }
   router routes;
-  std::shared_ptr<sink> target = std::make_shared<sink>();
+  std::shared_ptr<answer_sink> target = std::make_shared<answer_sink>();
 };
 
 } // namespace

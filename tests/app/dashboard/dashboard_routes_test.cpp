@@ -10,15 +10,12 @@
 #include "app/dashboard/dashboard_files.hpp"
 #include "transport/frame/port_counters.hpp"
 
+#include "tests/app/control/answer_sink.hpp"
+
 using namespace vmswitch;
+using namespace vmswitch::test;
 
 namespace {
-
-struct sink final : responder::target {
-  void answer(http_response response) override { last = std::move(response); }
-  void answer(std::unique_ptr<stream_source>) override {}
-  http_response last{0, {}};
-};
 
 http_response ask(const std::string& path, const std::string& etag = {},
                   const std::string& set_cookie = {}) {
@@ -30,7 +27,7 @@ http_response ask(const std::string& path, const std::string& etag = {},
   request.role = control_role::read;
   request.browser.if_none_match = etag;
   request.set_cookie = set_cookie;
-  const auto target = std::make_shared<sink>();
+  const auto target = std::make_shared<answer_sink>();
   routes.handle(std::move(request), responder{target});
   return target->last;
 }
