@@ -89,6 +89,7 @@ frame_decoder::scan_result frame_decoder::scan(const std::byte* data, std::uint3
       break;
     }
     ++(length < shortest_frame ? result.runts : result.oversize);
+    result.skipped_bytes += length;
     skip_ = prefix + length;
     if (!skip())
       break;

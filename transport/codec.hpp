@@ -32,7 +32,8 @@ public:
     std::uint32_t consumed = 0; ///< bytes from the front that are done with
     std::uint32_t runts = 0;
     std::uint32_t oversize = 0;
-    bool framing_lost = false; ///< close the stream; `bad_length` tells the log why
+    std::uint64_t skipped_bytes = 0; ///< of both, without prefixes
+    bool framing_lost = false;       ///< close the stream; `bad_length` tells the log why
     std::uint32_t bad_length = 0;
   };
 

@@ -138,7 +138,7 @@ io_result datagram_endpoint::send(const unix_address* to,
         result.error = result.status == io_status::failed ? errno : 0;
         return result;
       }
-      ++result.refused; // larger than any datagram here can be
+      result.refused.add(frames[0].iov_len); // larger than any datagram here can be
       done = 1;
     }
     for (int i = 0; i < done; ++i) {

@@ -23,7 +23,7 @@ inline constexpr std::size_t datagram_io_batch = 64;
 struct datagram_slot {
   sockaddr_un from;
   socklen_t from_length;
-  std::uint32_t size;          ///< bytes stored
+  std::uint32_t size;          ///< of the datagram, also where it is `truncated` (Linux)
   bool truncated;              ///< it was longer than its space
   std::optional<uid_t> sender; ///< its user, if asked for and known
 };

@@ -43,8 +43,8 @@ int receive_datagrams(int fd, std::byte* first, std::size_t stride, std::size_t 
       messages[i].msg_hdr.msg_controllen = senders[i].bytes.size();
     }
   }
-  const int received =
-      ::recvmmsg(fd, messages.data(), static_cast<unsigned>(count), MSG_DONTWAIT, nullptr);
+  const int received = ::recvmmsg(fd, messages.data(), static_cast<unsigned>(count),
+                                  MSG_DONTWAIT | MSG_TRUNC, nullptr);
   for (std::size_t i = 0; i < static_cast<std::size_t>(std::max(received, 0)); ++i) {
     slots[i].from_length = messages[i].msg_hdr.msg_namelen;
     slots[i].size = messages[i].msg_len;

@@ -54,7 +54,7 @@ io_result datagram_link::read(std::span<std::byte> space) {
     std::byte* const frame = space.data() + i * stride + prefix_size;
     const std::uint32_t size = slots_[i].size;
     if (slots_[i].truncated)
-      ++result.refused;
+      result.refused.add(size);
     if (size == 0 || slots_[i].truncated || datagram_socket::is_hello({frame, size}))
       continue;
     std::byte* const at = space.data() + result.bytes;

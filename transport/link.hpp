@@ -8,6 +8,7 @@
 
 #include <sys/uio.h>
 
+#include "transport/frame/frame_tally.hpp"
 #include "transport/peer_identity.hpp"
 
 namespace vmswitch {
@@ -32,7 +33,7 @@ struct io_result {
   int error = 0;
   /// Frames that were left out: of write(), within `bytes`, those that the peer can never take; of
   /// read(), those that are larger than the network's largest.
-  std::uint32_t refused = 0;
+  frame_tally refused{};
   /// read(): there may be more, though `bytes` are less than was asked for.
   bool more = false;
 };

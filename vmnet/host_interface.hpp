@@ -8,6 +8,7 @@
 
 #include "transport/error.hpp"
 #include "transport/frame/burst.hpp"
+#include "transport/frame/frame_tally.hpp"
 #include "transport/frame/mac_address.hpp"
 #include "vmnet/service_note.hpp"
 #include "vmnet/service_report.hpp"
@@ -59,8 +60,9 @@ public:
   /// means that the backend has failed for good: stop() it, then start() may be tried again.
   virtual result<bool> process() = 0;
 
-  /// Takes frames from VMs. Returns how many were refused (the caller counts them).
-  virtual std::size_t write(const burst& frames) = 0;
+  /// Takes frames from VMs. Returns those that were refused (the caller counts them): not more than
+  /// there are here; what was taken earlier and is refused after all may be among them.
+  virtual frame_tally write(const burst& frames) = 0;
 
   /// The gateway's MAC address; the null address where there is no gateway. Valid once start() has
   /// succeeded.

@@ -12,7 +12,7 @@ public:
   void stop() noexcept override {}
   int fd() const noexcept override { return -1; }
   result<bool> process() override { return false; }
-  std::size_t write(const burst&) override { return 0; }
+  frame_tally write(const burst&) override { return {}; }
   mac_address address() const noexcept override { return {}; }
   std::string describe() const override;
 };

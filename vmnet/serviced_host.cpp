@@ -178,7 +178,7 @@ bool serviced_host::look_at(std::span<const std::byte> frame) {
   return false;
 }
 
-std::size_t serviced_host::write(const burst& frames) {
+frame_tally serviced_host::write(const burst& frames) {
   if (out_ == nullptr)
     return backend_->write(frames);
   bool has_services = false;
@@ -186,7 +186,7 @@ std::size_t serviced_host::write(const burst& frames) {
   return has_services ? write_without_services(frames) : backend_->write(frames);
 }
 
-std::size_t serviced_host::write_without_services(const burst& frames) {
+frame_tally serviced_host::write_without_services(const burst& frames) {
   burst others{frames.memory()};
   frames.for_each_frame([&](std::span<const std::byte> frame) {
     if (is_for_services(frame)) {
@@ -198,7 +198,7 @@ std::size_t serviced_host::write_without_services(const burst& frames) {
   });
   save_if_changed();
   rearm();
-  return others.empty() ? 0 : backend_->write(others);
+  return others.empty() ? frame_tally{} : backend_->write(others);
 }
 
 void serviced_host::serve(std::span<const std::byte> frame) {

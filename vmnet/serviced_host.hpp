@@ -63,7 +63,7 @@ public:
   void stop() noexcept override;
   int fd() const noexcept override;
   result<bool> process() override;
-  std::size_t write(const burst& frames) override;
+  frame_tally write(const burst& frames) override;
   mac_address address() const noexcept override { return backend_->address(); }
   service_report services() const override;
   std::vector<dns_entry> names() override;
@@ -92,7 +92,7 @@ private:
     return (dhcp_ && dhcp_->is_for_server(frame)) || (dns_ && dns_->is_for_service(frame));
   }
   bool look_at(std::span<const std::byte> frame);
-  std::size_t write_without_services(const burst& frames);
+  frame_tally write_without_services(const burst& frames);
   void serve(std::span<const std::byte> frame);
   void start_dns();
   bool serve_events();

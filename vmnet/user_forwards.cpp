@@ -77,6 +77,12 @@ void user_forwards::close(const forward_listen& which, std::function<void()> clo
     const std::scoped_lock lock{library_};
     take(found->second);
     forwards_.erase(found);
+    // libslirp takes it for the end of both sides, and ends the VM's.
+    if (slirp_ != nullptr)
+      on_.for_each_accepted([&](int fd) {
+        if (is_bound_to(fd, which))
+          ::shutdown(fd, SHUT_RDWR);
+      });
   }
   closed();
 }
@@ -113,10 +119,10 @@ result<void> user_forwards::give(entry& forward) {
     ::fcntl(made.found, F_SETFL, O_NONBLOCK);
     if (is_tcp) {
       ::listen(made.found, SOMAXCONN); // libslirp lets one connection wait
-      made_(made.found);
+      on_.listens(made.found);
     }
   }
-  changed_();
+  on_.changed();
   return {};
 }
 
@@ -130,7 +136,7 @@ void user_forwards::take(entry& forward) {
   if (!forward.place)
     if (auto again = bind_forward(listen))
       forward.place = std::move(*again);
-  changed_();
+  on_.changed();
 }
 
 } // namespace vmswitch

@@ -24,13 +24,16 @@ namespace vmswitch {
 /// So two forwards may not lead there.
 class user_forwards final : public forward_carrier {
 public:
-  /// What is to be done with libslirp's listening sockets: called when one has been made.
-  using listening = std::function<void(int fd)>;
+  /// Called with the lock held.
+  struct callbacks {
+    std::function<void(int fd)> listens; ///< libslirp has made this socket, and listens there
+    /// Visits the sockets of the connections that libslirp has accepted.
+    std::function<void(const std::function<void(int fd)>& visit)> for_each_accepted;
+    std::function<void()> changed; ///< libslirp's sockets have
+  };
 
   /// `library` is held around all calls of libslirp, and by the caller of start() and stop().
-  /// `changed` is called, with the lock held, after libslirp's sockets have changed.
-  user_forwards(std::mutex& library, listening made, std::function<void()> changed)
-      : library_{library}, made_{std::move(made)}, changed_{std::move(changed)} {}
+  user_forwards(std::mutex& library, callbacks calls) : library_{library}, on_{std::move(calls)} {}
 
   /// libslirp is there: gives it the forwards that are aimed.
   void start(Slirp& slirp);
@@ -53,8 +56,7 @@ private:
   void take(entry& forward);
 
   std::mutex& library_;
-  const listening made_;
-  const std::function<void()> changed_;
+  const callbacks on_;
   Slirp* slirp_ = nullptr;
   std::map<forward_listen, entry> forwards_;
 };

@@ -39,14 +39,14 @@ user_fragments::outcome user_fragments::add(bytes frame, milliseconds now) {
   const part one{begin, begin + length, (field & more_fragments) == 0};
   if (length == 0 || one.end > largest || (!one.is_last && length % 8 != 0) ||
       ipv4_header_checksum(header) != 0) {
-    ++dropped_;
+    dropped_.add(frame.size());
     return {};
   }
   const auto is = key_of(frame);
   auto found = std::ranges::find(packets_, is, &packet::is);
   if (found == packets_.end())
     found = begin_packet(is, now);
-  ++found->fragments;
+  found->fragments.add(frame.size());
   if (!found->take(one, frame)) {
     drop(found);
     return {};

@@ -9,6 +9,8 @@
 #include <span>
 #include <utility>
 
+#include "transport/frame/frame_tally.hpp"
+
 namespace vmswitch {
 
 /// Puts IPv4 packets that come in fragments together, so that libslirp sees whole ones only.
@@ -35,7 +37,7 @@ public:
     /// The packet with the headers of its first fragment, if it is whole now; else empty. Valid
     /// until the next call of add.
     std::span<const std::byte> frame;
-    std::size_t fragments = 0; ///< that it came in
+    frame_tally came_as; ///< the fragments
   };
 
   /// @pre user_filter takes the frame for a fragment. `now` only ever grows.
@@ -44,7 +46,7 @@ public:
   void expire(std::chrono::milliseconds now);
   std::size_t under_way() const noexcept { return packets_.size(); }
   /// Fragments that were discarded since the last call.
-  std::size_t take_dropped() noexcept { return std::exchange(dropped_, 0); }
+  frame_tally take_dropped() noexcept { return std::exchange(dropped_, {}); }
 
 private:
   static constexpr std::size_t headers = 14 + 20, largest = 65'535 - 20;
@@ -69,7 +71,7 @@ private:
     std::size_t received = 0; // that have come
     std::size_t furthest = 0; // end of what has come
     std::size_t length = 0;   // 0 while the end is unknown
-    std::size_t fragments = 0;
+    frame_tally fragments;
     bool take(const part& one, std::span<const std::byte> from);
   };
   using packets = std::list<packet>;
@@ -81,7 +83,7 @@ private:
 
   packets packets_; // the oldest first
   std::unique_ptr<std::byte[]> whole_;
-  std::size_t dropped_ = 0;
+  frame_tally dropped_;
 };
 
 } // namespace vmswitch

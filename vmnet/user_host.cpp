@@ -62,7 +62,7 @@ struct user_host::running {
   std::optional<milliseconds> advertisement; // when the next one is due, on libslirp's clock
   clock::time_point armed = clock::time_point::max();
   milliseconds clock_set{0};
-  std::size_t refused = 0; // frames that no call of write has told of yet
+  frame_tally refused; // that no call of write has told of yet
   clock::time_point accept_again = clock::time_point::min();
 
   nanoseconds library_time() const {
@@ -130,8 +130,12 @@ struct user_host::callbacks {
 
 user_host::user_host(const host_config& config, clock::time_point (*now)())
     : config_{config}, now_{now}, forwards_{library_lock(),
-                                            [this](int fd) { running_->sockets.listens(fd); },
-                                            [this] { refresh(); }} {}
+                                            {[this](int fd) { running_->sockets.listens(fd); },
+                                             [this](const std::function<void(int)>& visit) {
+                                               running_->sockets.for_each_of(
+                                                   user_sockets::from_forwards, visit);
+                                             },
+                                             [this] { refresh(); }}} {}
 
 user_host::~user_host() {
   stop();
@@ -185,28 +189,30 @@ result<bool> user_host::process() {
   return true;
 }
 
-std::size_t user_host::write(const burst& frames) {
+frame_tally user_host::write(const burst& frames) {
   if (!running_)
-    return frames.frames();
+    return {frames.frames(), frames.frame_bytes()};
   const std::scoped_lock lock{library_lock()};
   set_clock();
   auto& self = *running_;
   self.fragments.expire(self.clock_set);
   bool has_taken = false;
   frames.for_each_frame([&](std::span<const std::byte> frame) {
-    has_taken |= take(frame, self.filter.judge(frame), 1);
+    has_taken |= take(frame, self.filter.judge(frame), {1, frame.size()});
   });
   if (has_taken)
     work();
   self.refused += self.fragments.take_dropped();
-  const auto told = std::min<std::size_t>(self.refused, frames.frames());
-  self.refused -= told;
+  const frame_tally told{std::min<std::uint64_t>(self.refused.frames, frames.frames()),
+                         std::min<std::uint64_t>(self.refused.bytes, frames.frame_bytes())};
+  self.refused.frames -= told.frames;
+  self.refused.bytes -= told.bytes;
   return told;
 }
 
-// A frame that came in `fragments` frames. False if there is nothing to work on.
+// A frame, which has come as this tally of them. False if there is nothing to work on.
 bool user_host::take(std::span<const std::byte> frame, const user_filter::judgement& judged,
-                     std::size_t fragments) {
+                     const frame_tally& came_as) {
   auto& self = *running_;
   switch (judged.what) {
   case user_filter::verdict::ignore:
@@ -214,7 +220,7 @@ bool user_host::take(std::span<const std::byte> frame, const user_filter::judgem
   case user_filter::verdict::fragment: {
     const auto whole = self.fragments.add(frame, self.clock_set);
     return !whole.frame.empty() &&
-           take(whole.frame, self.filter.judge_whole(whole.frame), whole.fragments);
+           take(whole.frame, self.filter.judge_whole(whole.frame), whole.came_as);
   }
   case user_filter::verdict::pass:
     if (const auto sender = mac_address::read(frame.data() + 6); may_open(judged, sender))
@@ -227,7 +233,7 @@ bool user_host::take(std::span<const std::byte> frame, const user_filter::judgem
   case user_filter::verdict::refuse:
     break;
   }
-  self.refused += fragments;
+  self.refused += came_as;
   return false;
 }
 

@@ -74,7 +74,7 @@ public:
   result<bool> process() override;
   /// Refuses frames that `user_filter` refuses, all frames while stopped, those that would open a
   /// socket beyond the limits, and fragments that become no packet, some of which are told later.
-  std::size_t write(const burst& frames) override;
+  frame_tally write(const burst& frames) override;
   mac_address address() const noexcept override;
   std::string describe() const override;
   forward_carrier* forwards() noexcept override { return &forwards_; }
@@ -89,7 +89,7 @@ private:
   struct running;   // what exists between start and stop
 
   bool take(std::span<const std::byte> frame, const user_filter::judgement& judged,
-            std::size_t fragments);
+            const frame_tally& came_as);
   void work();
   bool turn();
   void refresh();

@@ -55,6 +55,12 @@ std::size_t user_sockets::open_of(std::uint64_t owner, socket_kind kind) const {
   return found == owned_.end() ? 0 : found->second[static_cast<std::size_t>(kind)];
 }
 
+void user_sockets::for_each_of(std::uint64_t owner, const std::function<void(int)>& visit) const {
+  for (std::size_t fd = 0; fd < states_.size(); ++fd)
+    if (states_[fd].is_open && states_[fd].owner == owner)
+      visit(static_cast<int>(fd));
+}
+
 int user_sockets::add(int fd, unsigned events) {
   wanted_.push_back({fd, of(fd).is_listener && !accepts_ ? 0 : events});
   return static_cast<int>(wanted_.size()) - 1;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -41,6 +42,8 @@ public:
     return open_[static_cast<std::size_t>(kind)];
   }
   std::size_t open_of(std::uint64_t owner, socket_kind kind) const;
+  /// Those of this owner. Nothing may open or close meanwhile.
+  void for_each_of(std::uint64_t owner, const std::function<void(int fd)>& visit) const;
   bool knows_flow(std::uint64_t flow) const { return flow != 0 && flows_.contains(flow); }
 
   /// This one, which libslirp does not tell of, accepts connections: it is watched while

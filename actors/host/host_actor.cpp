@@ -207,9 +207,9 @@ void host_port_state::on_frames(const burst& frames) {
     return;
   }
   const auto refused = config.backend->write(frames);
-  counters.drops.add(drop_reason::host_refused, refused);
-  counters.frames_out += frames.frames() - refused;
-  counters.bytes_out += frames.frame_bytes();
+  counters.drops.add(drop_reason::host_refused, refused.frames);
+  counters.frames_out += frames.frames() - refused.frames;
+  counters.bytes_out += frames.frame_bytes() - refused.bytes;
   send_pending();
 }
 

@@ -30,7 +30,8 @@ struct port_state {
   std::unique_ptr<ingress_buffer> in;
   std::unique_ptr<egress_queue> out;
   dispatch_queue::registration registration;
-  port_counters counters; // the egress queue adds its own
+  port_counters counters;  // the egress queue adds its own
+  frame_tally refused_out; // that the egress queue takes for sent
   bool hangup = false;
   bool closing = false;
   bool check_pending = false;
@@ -133,8 +134,9 @@ void port_state::read() {
     switch (got.status) {
     case io_status::ok:
       self->moved(got.bytes);
-      counters.drops.add(drop_reason::oversize, got.refused);
-      counters.frames_in += got.refused;
+      counters.drops.add(drop_reason::oversize, got.refused.frames);
+      counters.frames_in += got.refused.frames;
+      counters.bytes_in += got.refused.bytes;
       // Less than asked for means that there is no more: the next bytes are a new event. Not so
       // after a hang-up, whose event may have come together with the last bytes.
       if (!take(got.bytes) || (got.bytes < space.size() && !got.more && !hangup))
@@ -167,6 +169,7 @@ bool port_state::take(std::size_t bytes) {
   if (!frames.empty())
     forward(std::move(frames));
   counters.frames_in += scan.runts + scan.oversize;
+  counters.bytes_in += scan.skipped_bytes;
   if (scan.framing_lost) {
     close(fmt::format("frame length {} is no frame: the stream has lost its framing",
                       scan.bad_length),
@@ -223,7 +226,8 @@ void port_state::write() {
     switch (sent.status) {
     case io_status::ok:
     case io_status::would_block:
-      counters.drops.add(drop_reason::egress_refused, sent.refused);
+      counters.drops.add(drop_reason::egress_refused, sent.refused.frames);
+      refused_out += sent.refused;
       out->accepted(sent.bytes, now);
       self->moved(sent.bytes);
       if (sent.status == io_status::would_block || sent.bytes < wanted) {
@@ -305,8 +309,8 @@ void port_state::change(const network_limits& limits) {
 
 port_counters port_state::totals() const {
   port_counters sum = counters;
-  sum.frames_out = out->frames_out() - counters.drops[drop_reason::egress_refused];
-  sum.bytes_out = out->bytes_out();
+  sum.frames_out = out->frames_out() - refused_out.frames;
+  sum.bytes_out = out->bytes_out() - refused_out.bytes;
   sum.drops += out->drops();
   return sum;
 }

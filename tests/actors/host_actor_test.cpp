@@ -26,7 +26,7 @@ struct script {
   int failing_starts = 0;
   frame_sink* sink = nullptr;
   std::vector<frame> written;
-  std::size_t refuse = 0;
+  frame_tally refuse;
   bool fails = false;
   int process_more = 0; // how often process() wants to be called again
   int processed = 0;
@@ -52,7 +52,7 @@ public:
       return fail("the cable was pulled");
     return script_->process_more-- > 0;
   }
-  std::size_t write(const burst& frames) override {
+  frame_tally write(const burst& frames) override {
     for (auto& each : frames_of(frames)) {
       // Answers at once, as a NAT does to ARP.
       script_->sink->deliver(tagged_frame(vm_mac(0), vm_mac(9), 77));
@@ -158,11 +158,12 @@ TEST_CASE("frames for the host reach the backend, and its answers the switch, in
 
 TEST_CASE("frames that the backend refuses are counted") {
   bench b;
-  b.shared->refuse = 1;
+  b.shared->refuse = {1, 60};
   tell(b.host, frames_out{b.make(tagged_frame(vm_mac(9), vm_mac(0), 1))});
   b.run();
   CHECK(b.counters().drops[drop_reason::host_refused] == 1);
   CHECK(b.counters().frames_out == 0);
+  CHECK(b.counters().bytes_out == 0);
 }
 
 TEST_CASE("frames from the backend that no network could carry are dropped and counted") {

@@ -67,7 +67,7 @@ TEST_CASE_FIXTURE(host_fixture, "what the services have to say is sent to the su
   request.client = test::vm_mac(1);
   request.kind = test::dhcp_message::request;
   request.requested = ipv4_address{0xc0a8694d};
-  CHECK(host->write(make(test::dhcp_from_client(request))) == 0);
+  CHECK(host->write(make(test::dhcp_from_client(request))) == frame_tally{});
   actors.run();
   REQUIRE(notes->size() == 1);
   CHECK(notes->at(0).text == "02:00:00:00:00:01 has 192.168.105.77");

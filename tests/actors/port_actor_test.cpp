@@ -182,6 +182,8 @@ TEST_CASE("libkrun#577: a runt is dropped and counted, and the next frame arrive
   b.vm_sends({a_frame(1)});
   CHECK(b.switch_received() == std::vector<frame>{a_frame(1)});
   CHECK(b.counters().drops[drop_reason::runt] == 2);
+  CHECK(b.counters().frames_in == 3);
+  CHECK(b.counters().bytes_in == 13 + 60);
 }
 
 TEST_CASE("a frame above the network's limit is dropped and counted, and the next one arrives") {
@@ -189,6 +191,8 @@ TEST_CASE("a frame above the network's limit is dropped and counted, and the nex
   b.vm_sends({a_frame(1, 1519), a_frame(2, 1518), a_frame(3, 9014), a_frame(4)});
   CHECK(b.switch_received() == std::vector<frame>{a_frame(2, 1518), a_frame(4)});
   CHECK(b.counters().drops[drop_reason::oversize] == 2);
+  CHECK(b.counters().frames_in == 4);
+  CHECK(b.counters().bytes_in == 1519 + 1518 + 9014 + 60);
 }
 
 TEST_CASE("sv#53: a VM that hangs up is detached and ends, after its last frames were delivered") {

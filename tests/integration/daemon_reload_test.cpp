@@ -13,6 +13,7 @@
 #include "tests/integration/witness.hpp"
 #include "tests/support/process_usage.hpp"
 #include "tests/support/vm_client.hpp"
+#include "tests/vmnet/forward/loopback_client.hpp"
 
 using namespace vmswitch;
 using namespace vmswitch::test;
@@ -210,6 +211,7 @@ TEST_CASE("what a reload may not do fails with its reason; that network stays, t
 TEST_CASE("a hundred reloads under load: an unchanged network loses no frame, nothing is left") {
   const reload_lab lab;
   const auto keep = lab.network("keep", "[network.limits]\negress_deadline_ms = 5000\n");
+  const auto forwarded = free_port();
   const auto text = [&](int round) {
     const bool odd = round % 2 == 1;
     std::string all = keep;
@@ -217,7 +219,9 @@ TEST_CASE("a hundred reloads under load: an unchanged network loses no frame, no
            "[[network.reservation]]\nmac = \"52:54:00:00:00:01\"\naddress = \"192.168.105." +
            std::to_string(10 + round % 100) + "\"\n";
     if (odd)
-      all += lab.socket_of("nat-more") + lab.socket_of("nat-dgram", "type = \"dgram\"\n");
+      all += lab.socket_of("nat-more") + lab.socket_of("nat-dgram", "type = \"dgram\"\n") +
+             "[[network.forward]]\nport = " + std::to_string(forwarded) +
+             "\nto = \"192.168.105.9\"\n";
     all += lab.network(odd ? "odd" : "even");
     if (odd)
       all += "[[network]]\nname = \"nat-odd\"\nmode = \"user\"\nsubnet = \"10.9.0.0/24\"\n" +
@@ -236,6 +240,7 @@ TEST_CASE("a hundred reloads under load: an unchanged network loses no frame, no
       INFO(log);
       REQUIRE_FALSE(contains(log, "not done"));
       REQUIRE(contains(log, " change(s) made"));
+      REQUIRE(is_taken(forwarded) == (round % 2 == 1));
     }
   };
   rounds(1, 10);

@@ -101,10 +101,6 @@ private:
   vm_client client_;
 };
 
-bool is_open(std::uint16_t port) {
-  return loopback_client{SOCK_STREAM, "127.0.0.1", port}.connected();
-}
-
 } // namespace
 
 TEST_CASE("a forward is added to a running daemon, used, listed and removed") {

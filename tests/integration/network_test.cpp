@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/integration/tags.hpp"
 #include "tests/support/bursts.hpp"
 #include "tests/support/frame_socket.hpp"
 #include "tests/support/numbered_batch.hpp"
@@ -73,20 +74,8 @@ struct vm {
   void send(mac_address to, std::uint8_t tag, std::size_t size = 60) {
     REQUIRE(socket.send(tagged_frame(to, vm_mac(number), tag, size), soon()));
   }
-  /// Blocks until a frame with this tag has come; all tags up to then.
-  std::vector<int> until(int last) {
-    std::vector<int> tags;
-    while (tags.empty() || tags.back() != last) {
-      const auto got = socket.receive(
-          soon(), [&](std::span<const std::byte> bare) { tags.push_back(tag_of(bare)); });
-      REQUIRE(got);
-      REQUIRE(*got > 0);
-    }
-    return tags;
-  }
+  tags until(int last) { return tags_until(socket, last, soon()); }
 };
-
-using tags = std::vector<int>;
 
 // Ports are made after a connection is accepted, or a first datagram received. Everybody speaks to
 // everybody until he is heard; then a last round empties the sockets.
@@ -315,24 +304,19 @@ TEST_CASE("ten thousand clients that connect and close leave nothing behind") {
   lab l;
   vm a{l.stream(), 1}, b{l.stream(), 2};
   introduce({&a, &b});
+  const auto descriptors = open_descriptors();
   const auto churn = [&](int count) {
-    for (int i = 0; i < count; ++i) {
+    for (int i = 1; i <= count; ++i) {
       auto client = frame_socket::stream(l.folder / "stream");
       REQUIRE(client);
+      while (i % 250 == 0 && open_descriptors() > descriptors) // all are gone, with their memory
+        std::this_thread::yield();
     }
-    transfer(a, b, 40, 100); // the supervisor has had time for most of them
+    transfer(a, b, 40, 100);
   };
-  // The last of them may still be on their way out: wait for the number, with the test's time-out.
-  const auto settle = [](std::size_t to) {
-    while (open_descriptors() > to)
-      std::this_thread::yield();
-  };
-  const auto descriptors = open_descriptors();
   churn(10'000);
-  settle(descriptors);
   const auto memory = resident_kib();
   churn(10'000);
-  settle(descriptors);
   CHECK(open_descriptors() == descriptors);
   // The allocator's arenas wander; ten thousand ports that stayed would be more than this.
   CHECK(resident_kib() < memory + 16 * 1024);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "tests/integration/control_lab.hpp"
+#include "tests/integration/tags.hpp"
 #include "tests/support/simulated_vm.hpp"
 
 using namespace vmswitch;
@@ -40,15 +41,11 @@ bool talk(std::initializer_list<machine*> all, const std::function<bool()>& done
   return done();
 }
 
-// All that `vm` gets up to the frame with the tag `last`.
-std::vector<int> tags_until(frame_socket& vm, int last) {
-  std::vector<int> tags;
-  while (tags.empty() || tags.back() != last)
-    REQUIRE(vm.receive(soon(), [&](std::span<const std::byte> bare) {
-                tags.push_back(tag_of(bare));
-              }).value_or(0) > 0);
-  std::erase(tags, 111); // of hears()
-  return tags;
+// All that `vm` gets up to the frame with this tag, but for those of hears().
+tags heard_until(frame_socket& vm, int last) {
+  auto heard = tags_until(vm, last, soon());
+  std::erase(heard, 111);
+  return heard;
 }
 
 struct lab : control_lab {
@@ -61,8 +58,6 @@ struct lab : control_lab {
     return answer.error().text;
   }
 };
-
-using tags = std::vector<int>;
 
 } // namespace
 
@@ -94,15 +89,15 @@ TEST_CASE("from the answer on, isolated ports exchange nothing, and what is drop
   REQUIRE(hears(b, a));
   REQUIRE(hears(c, a));
   l.say(b, broadcast_mac, 2, 1);
-  tags_until(c, 1);
+  heard_until(c, 1);
   for (const char* port : {"default.1", "default.2"})
     CHECK(l.ctl({"port", "set", port, "--isolate", "on"}).code == 0);
   l.say(a, vm_mac(2), 1, 2);
   l.say(a, broadcast_mac, 1, 3);
-  CHECK(tags_until(c, 3) == tags{3});
+  CHECK(heard_until(c, 3) == tags{3});
   l.say(c, broadcast_mac, 3, 4);
-  CHECK(tags_until(a, 4) == tags{1, 4});
-  CHECK(tags_until(b, 4) == tags{4});
+  CHECK(heard_until(a, 4) == tags{1, 4});
+  CHECK(heard_until(b, 4) == tags{4});
   CHECK(l.get("/v1/ports/default.1")["drops"] == nlohmann::json{{"port_isolated", 1}});
   CHECK(contains(l.ctl({"drops"}).output, "port set --isolate off"));
 }
@@ -114,7 +109,7 @@ TEST_CASE("a port that is set down is connected, and as if it were not") {
   REQUIRE(hears(b, a));
   REQUIRE(hears(c, a));
   l.say(a, broadcast_mac, 1, 9); // behind which nothing of hears() is under way
-  tags_until(c, 9);
+  heard_until(c, 9);
   const auto down = l.ctl({"port", "set", "default.1", "--down"});
   CHECK(down.code == 0);
   CHECK(contains(down.output, "down"));
@@ -123,16 +118,16 @@ TEST_CASE("a port that is set down is connected, and as if it were not") {
   CHECK(poll_until([&] { return l.get("/v1/ports/default.1")["drops"].value("port_down", 0) == 1; },
                    soon()));
   l.say(b, broadcast_mac, 2, 2);
-  CHECK(tags_until(c, 2) == tags{2});
+  CHECK(heard_until(c, 2) == tags{2});
   const auto port = l.get("/v1/ports/default.1");
   CHECK(port["state"] == "down");
   CHECK(port["drops"]["port_down"] == 2);
   const auto up = l.ctl({"port", "set", "default.1", "--up"});
   CHECK(contains(up.output, "default.1"));
   l.say(b, broadcast_mac, 2, 3);
-  CHECK(tags_until(a, 3) == tags{3});
+  CHECK(heard_until(a, 3) == tags{3});
   l.say(a, vm_mac(2), 1, 4);
-  CHECK(tags_until(b, 4) == tags{9, 4});
+  CHECK(heard_until(b, 4) == tags{9, 4});
 }
 
 TEST_CASE("a name that a person gives is shown, and taken wherever a port is named") {

@@ -5,52 +5,13 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "tests/integration/daemon_lab.hpp"
-#include "transport/unix_address.hpp"
+#include "tests/integration/service_manager.hpp"
 
 using namespace vmswitch;
 using namespace vmswitch::test;
 
 namespace {
-
-// The service manager's part: it has the socket before the daemon runs, and keeps it.
-class manager {
-public:
-  manager(const daemon_lab& lab, int type) : lab_{lab}, socket_{::socket(AF_UNIX, type, 0)} {
-    const auto address = unix_address::from_path(lab.socket());
-    REQUIRE(::bind(socket_.get(), address->data(), address->length()) == 0);
-    REQUIRE((type != SOCK_STREAM || ::listen(socket_.get(), 64) == 0));
-    REQUIRE(::chmod(lab.socket().c_str(), 0640) == 0);
-  }
-  child_process start(daemon_lab::words arguments) const {
-    child_process::plan how;
-    std::string line = "exec env LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=vm.socket";
-    arguments.insert(arguments.begin(), VMSWITCH_BIN_DIR "/vmswitchd");
-    for (const auto& word : arguments)
-      line += " '" + word + "'";
-    how.command = {"/bin/sh", "-c", line};
-    how.prepare = [fd = socket_.get()] {
-      if (fd == 3 || ::dup2(fd, 3) == 3)
-        return;
-      ::_exit(99);
-    };
-    auto started = child_process::start(how);
-    REQUIRE(started);
-    return std::move(*started);
-  }
-  struct stat file() const {
-    struct stat found {};
-    REQUIRE(::lstat(lab_.socket().c_str(), &found) == 0);
-    return found;
-  }
-
-private:
-  const daemon_lab& lab_;
-  owned_fd socket_;
-};
 
 void end(child_process& daemon) {
   daemon.signal(SIGTERM);
@@ -61,7 +22,7 @@ void end(child_process& daemon) {
 
 TEST_CASE("a VM connects before the daemon runs, and again after a restart: the socket stays") {
   const daemon_lab lab;
-  const manager service{lab, SOCK_STREAM};
+  const service_manager service{lab.socket(), SOCK_STREAM};
   const auto before = service.file();
   for (int round = 0; round < 2; ++round) {
     auto early = lab.connect();
@@ -79,7 +40,7 @@ TEST_CASE("a VM connects before the daemon runs, and again after a restart: the 
 
 TEST_CASE("datagram VMs use a passed socket, which keeps its place") {
   const daemon_lab lab;
-  const manager service{lab, SOCK_DGRAM};
+  const service_manager service{lab.socket(), SOCK_DGRAM};
   const auto before = service.file();
   const auto config = lab.folder.write("vm.toml", "[[network]]\nmode = \"isolated\"\n"
                                                   "[[network.listen]]\ntype = \"dgram\"\n"
@@ -101,7 +62,7 @@ TEST_CASE("datagram VMs use a passed socket, which keeps its place") {
 
 TEST_CASE("the descriptor that was passed is not for programs that the daemon starts") {
   const daemon_lab lab;
-  const manager service{lab, SOCK_STREAM};
+  const service_manager service{lab.socket(), SOCK_STREAM};
   auto daemon =
       service.start({"--vmnet-mode=isolated", "--pidfile=" + lab.pidfile(), lab.socket()});
   lab.await_ready(daemon);
@@ -117,7 +78,7 @@ TEST_CASE("the descriptor that was passed is not for programs that the daemon st
 
 TEST_CASE("a passed socket that is for none of the listeners is an error, and nothing is touched") {
   const daemon_lab lab;
-  const manager service{lab, SOCK_STREAM};
+  const service_manager service{lab.socket(), SOCK_STREAM};
   auto daemon = service.start({"--vmnet-mode=isolated", lab.folder / "other"});
   CHECK(daemon.wait(soon()) == 78);
   CHECK(contains(daemon.error_output(), lab.socket()));

@@ -115,9 +115,11 @@ result<void> frame_socket::send_bytes(std::span<const std::byte> bytes, deadline
   return {};
 }
 
-result<std::size_t> frame_socket::receive(deadline until, const visitor& visit) {
+result<std::size_t> frame_socket::receive(deadline until, const visitor& visit, std::size_t most) {
+  if (const auto waited = visit_whole_frames(visit, most); !waited || *waited > 0)
+    return waited;
   std::size_t frames = 0;
-  while (frames < frames_per_receive) {
+  while (frames < std::min(frames_per_receive, most)) {
     const auto space = std::span{buffer_}.subspan(filled_);
     const auto size = medium_ == medium::stream ? limited(space.size(), read_pace_) : space.size();
     const auto got = ::recv(fd_.get(), space.data(), size, MSG_DONTWAIT);
@@ -137,17 +139,17 @@ result<std::size_t> frame_socket::receive(deadline until, const visitor& visit) 
       continue;
     }
     filled_ += static_cast<std::size_t>(got);
-    const auto visited = visit_whole_frames(visit);
+    const auto visited = visit_whole_frames(visit, most);
     if (!visited || *visited > 0)
       return visited;
   }
   return frames;
 }
 
-result<std::size_t> frame_socket::visit_whole_frames(const visitor& visit) {
+result<std::size_t> frame_socket::visit_whole_frames(const visitor& visit, std::size_t most) {
   std::size_t frames = 0;
   auto rest = std::span<const std::byte>{buffer_}.first(filled_);
-  while (rest.size() >= prefix_size) {
+  while (frames < most && rest.size() >= prefix_size) {
     const std::size_t length = read_prefix(rest.data());
     if (length > frame_decoder::largest_length)
       return fail(fmt::format("the switch sent a frame length of {}: framing is lost", length));

@@ -30,6 +30,8 @@ public:
   using deadline = clock::time_point;
   using visitor = std::function<void(std::span<const std::byte> bare)>;
 
+  static constexpr std::size_t most_per_receive = 64 * 1024;
+
   /// Connects as `-netdev stream` does.
   static result<frame_socket> stream(const std::string& server_path);
   /// Takes a connected SOCK_STREAM socket, such as one end of a socketpair.
@@ -46,10 +48,11 @@ public:
   /// malformed ones too; a datagram socket sends the frames between the prefixes.
   result<void> send_wire(std::span<const std::byte> wire, deadline until);
 
-  /// Waits for at least one whole frame and visits all that one read brought. Returns how many; 0
-  /// when the deadline has passed. A peer that hung up, or a length that cannot be one, is an
-  /// error.
-  result<std::size_t> receive(deadline until, const visitor& visit);
+  /// Waits for at least one whole frame and visits all that one read brought, but not more than
+  /// `most`: the others wait for the next call. Returns how many; 0 when the deadline has passed. A
+  /// peer that hung up, or a length that cannot be one, is an error.
+  result<std::size_t> receive(deadline until, const visitor& visit,
+                              std::size_t most = most_per_receive);
 
   void write_pace(pace limits) noexcept { write_pace_ = limits; }
   void read_pace(pace limits) noexcept { read_pace_ = limits; }
@@ -63,7 +66,7 @@ private:
   frame_socket(owned_fd fd, medium kind, std::string own_path);
 
   result<void> send_bytes(std::span<const std::byte> bytes, deadline until);
-  result<std::size_t> visit_whole_frames(const visitor& visit);
+  result<std::size_t> visit_whole_frames(const visitor& visit, std::size_t most);
 
   owned_fd fd_;
   medium medium_;

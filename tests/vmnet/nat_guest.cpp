@@ -20,8 +20,8 @@ std::size_t nat_guest::send(std::span<const frame> frames) {
   std::size_t refused = 0;
   for (const frame& one : frames)
     while (builder_.append(one) == burst_builder::outcome::full)
-      refused += host_.write(builder_.take());
-  refused += host_.write(builder_.take());
+      refused += host_.write(builder_.take()).frames;
+  refused += host_.write(builder_.take()).frames;
   return refused;
 }
 

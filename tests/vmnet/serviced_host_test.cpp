@@ -39,7 +39,7 @@ public:
   void stop() noexcept override {}
   int fd() const noexcept override { return -1; }
   result<bool> process() override { return false; }
-  std::size_t write(const burst& frames) override {
+  frame_tally write(const burst& frames) override {
     written.push_back(frames);
     return refuses;
   }
@@ -47,7 +47,7 @@ public:
   std::string describe() const override { return "a log"; }
 
   std::vector<burst> written;
-  std::size_t refuses = 0;
+  frame_tally refuses;
   int starts = 0;
 };
 
@@ -131,7 +131,7 @@ TEST_SUITE("serviced host") {
         udp({vm(1), vm(2), ip("192.168.105.9"), ip("192.168.105.8")}, 68, 67, {}),
         icmp_echo(way, {})};
     const auto given = f.bursts(frames);
-    CHECK(f.host->write(given) == 0);
+    CHECK(f.host->write(given) == frame_tally{});
     REQUIRE(f.backend->written.size() == 1);
     const auto& got = f.backend->written[0];
     CHECK(got.memory() == given.memory());
@@ -148,8 +148,8 @@ TEST_SUITE("serviced host") {
                                     udp(way, 40001, 53, {})};
     const auto given =
         f.bursts(std::vector{others[0], others[1], dhcp_from_client(discover), others[2]});
-    f.backend->refuses = 2;
-    CHECK(f.host->write(given) == 2);
+    f.backend->refuses = {2, 120};
+    CHECK(f.host->write(given) == frame_tally{2, 120});
     REQUIRE(f.backend->written.size() == 1);
     CHECK(frames_of(f.backend->written[0]) == others);
     CHECK(f.backend->written[0].memory() == given.memory());

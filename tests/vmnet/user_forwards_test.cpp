@@ -142,6 +142,28 @@ TEST_SUITE("forwards of the user host") {
     CHECK(client.sees() == ending::orderly);
   }
 
+  TEST_CASE("with a forward its connections end, on both sides, and no others") {
+    fixture f;
+    const auto listen = f.open(forward_protocol::tcp), stays = f.open(forward_protocol::tcp);
+    const auto all = f.open(forward_protocol::tcp, "0.0.0.0");
+    for (const auto& each : {listen, stays, all})
+      REQUIRE(f.aim(each, f.address));
+    const loopback_client lasting{SOCK_STREAM, "127.0.0.1", stays.port};
+    tcp_server lasting_server{f};
+    REQUIRE(lasting_server.accept());
+    for (const auto& each : {listen, all}) {
+      const loopback_client client{SOCK_STREAM, "127.0.0.1", each.port};
+      tcp_server server{f};
+      REQUIRE(server.accept());
+      f.forwards().close(each, [] {});
+      CHECK(client.sees() == ending::orderly);
+      server.receive(1);
+      CHECK(server.has_ended);
+    }
+    lasting.say("still");
+    CHECK(lasting_server.receive(5) == "still");
+  }
+
   TEST_CASE("gtv#303: while its VM has no address a forward refuses, then it leads there, and on") {
     fixture f;
     const auto listen = f.open(forward_protocol::tcp);

@@ -72,7 +72,7 @@ struct fragments_fixture {
   }
   frame add(const frame& one) {
     const auto got = fragments.add(one, now);
-    count = got.fragments;
+    count = got.came_as.frames;
     return {got.frame.begin(), got.frame.end()};
   }
   bool is_empty() const { return fragments.under_way() == 0; }
@@ -99,7 +99,7 @@ TEST_SUITE("fragments before the NAT") {
     CHECK(add(all[2]) == unfragmented(whole));
     CHECK(count == 3);
     CHECK(is_empty());
-    CHECK(fragments.take_dropped() == 0);
+    CHECK(fragments.take_dropped().frames == 0);
   }
 
   TEST_CASE_FIXTURE(fragments_fixture, "what pads a short frame is no data") {
@@ -115,7 +115,7 @@ TEST_SUITE("fragments before the NAT") {
     const auto tail = ipv4(way_from(1), protocol_udp, std::vector<std::byte>(4));
     CHECK(add(with_fragmentation(tail, 65'512 / 8)).empty());
     CHECK(is_empty());
-    CHECK(fragments.take_dropped() == 1);
+    CHECK(fragments.take_dropped().frames == 1);
   }
 
   TEST_CASE_FIXTURE(fragments_fixture, "fragments that cannot be are dropped alone") {
@@ -129,7 +129,7 @@ TEST_SUITE("fragments before the NAT") {
     auto damaged = fragment_of(whole, 16, 32);
     damaged[14 + 8] ^= std::byte{1};
     add(damaged);
-    CHECK(fragments.take_dropped() == 4);
+    CHECK(fragments.take_dropped().frames == 4);
     CHECK(add(fragment_of(whole, 16, 32)) == unfragmented(whole));
   }
 
@@ -156,7 +156,7 @@ TEST_SUITE("fragments before the NAT") {
     }
     CHECK(add(all).empty());
     CHECK(is_empty());
-    CHECK(fragments.take_dropped() == 2);
+    CHECK(fragments.take_dropped().frames == 2);
     CHECK(add(in_fragments(whole, 16)) == unfragmented(whole));
   }
 
@@ -177,7 +177,7 @@ TEST_SUITE("fragments before the NAT") {
     other[6 + 5] = std::byte{0x77}; // another VM that takes this one's address
     CHECK(add(fragment_of(other, 16, 32)).empty());
     add(fragment_of(other, 8, 24)); // and contradicts itself
-    CHECK(fragments.take_dropped() == 2);
+    CHECK(fragments.take_dropped().frames == 2);
     CHECK(add(fragment_of(one, 16, 32)) == unfragmented(one));
   }
 
@@ -195,7 +195,7 @@ TEST_SUITE("fragments before the NAT") {
       CHECK(add(fragment_of(whole, 16, 32)).empty());
       CHECK(!is_empty()); // a new one
     }
-    CHECK(fragments.take_dropped() == 1);
+    CHECK(fragments.take_dropped().frames == 1);
   }
 
   TEST_CASE_FIXTURE(fragments_fixture, "a VM with too many packets under way loses its oldest") {
@@ -203,10 +203,10 @@ TEST_SUITE("fragments before the NAT") {
     add(fragment_of(others, 0, 16));
     for (unsigned i = 0; i < user_fragments::most_of_one + 3; ++i)
       add(fragment_of(own, 0, 16, 100 + i));
-    CHECK(fragments.take_dropped() == 3);
+    CHECK(fragments.take_dropped().frames == 3);
     CHECK(add(fragment_of(others, 16, 32)) == unfragmented(others));
     CHECK(add(fragment_of(own, 16, 32, 102)).empty());
-    CHECK(fragments.take_dropped() == 1); // it has begun a new one
+    CHECK(fragments.take_dropped().frames == 1); // it has begun a new one
     CHECK(add(fragment_of(own, 16, 32, 110)) == unfragmented(own, 110));
   }
 
@@ -214,7 +214,7 @@ TEST_SUITE("fragments before the NAT") {
     const auto late = packet(32, 9999);
     for (unsigned i = 0; i < user_fragments::most + 5; ++i)
       add(fragment_of(packet(32, i), 0, 16));
-    CHECK(fragments.take_dropped() == 5);
+    CHECK(fragments.take_dropped().frames == 5);
     CHECK(add(in_fragments(late, 16)) == unfragmented(late));
   }
 
@@ -244,13 +244,13 @@ TEST_SUITE("fragments before the NAT") {
         one.to_come.pop_back();
         if (one.to_come.empty())
           under_way.erase(which);
-        dropped += f.fragments.take_dropped();
+        dropped += f.fragments.take_dropped().frames;
         f.now += milliseconds{20};
       }
       CHECK(finished > 100);
       f.fragments.expire(f.now + user_fragments::lifetime);
       CHECK(f.is_empty());
-      CHECK(given == taken + dropped + f.fragments.take_dropped());
+      CHECK(given == taken + dropped + f.fragments.take_dropped().frames);
     }
   }
 }

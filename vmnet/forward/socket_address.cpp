@@ -39,6 +39,15 @@ bool operator==(const socket_address& a, const socket_address& b) noexcept {
   return a.size == b.size && std::memcmp(&a.storage, &b.storage, a.size) == 0;
 }
 
+bool is_bound_to(int socket, const forward_listen& place) noexcept {
+  constexpr std::size_t family_and_port = 4;
+  const socket_address wanted{place.address, place.port};
+  const auto found = socket_address::of(socket);
+  return found.size == wanted.size &&
+         std::memcmp(&found.storage, &wanted.storage,
+                     is_unspecified(place.address) ? family_and_port : wanted.size) == 0;
+}
+
 tl::unexpected<error> cannot_listen(const forward_listen& listen, int code) {
   const auto where = "cannot listen on " + to_string(listen) + ": ";
   const auto port = std::to_string(listen.port);

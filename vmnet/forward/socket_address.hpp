@@ -22,6 +22,9 @@ struct socket_address {
   friend bool operator==(const socket_address& a, const socket_address& b) noexcept;
 };
 
+/// Whether a socket is bound to that place; where that is all addresses, to any of them.
+bool is_bound_to(int socket, const forward_listen& place) noexcept;
+
 /// A socket that is bound to the place and does not block. It does not listen yet. One for UDP on
 /// all addresses tells where datagrams have come to (want_local_address). One for TCP shares its
 /// place with others of the same user that do not listen either. The error is cannot_listen().

@@ -45,7 +45,7 @@ public:
   void stop() noexcept override;
   int fd() const noexcept override;
   result<bool> process() override;
-  std::size_t write(const burst& frames) override;
+  frame_tally write(const burst& frames) override;
   mac_address address() const noexcept override;
   std::string describe() const override;
   void on_notes(const std::function<void(const service_note&)>& tell) override { tell_ = tell; }

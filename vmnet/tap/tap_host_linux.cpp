@@ -261,15 +261,15 @@ bool tap_host::read_some() {
   return true;
 }
 
-std::size_t tap_host::write(const burst& frames) {
+frame_tally tap_host::write(const burst& frames) {
   if (!running_)
-    return frames.frames();
+    return {frames.frames(), frames.frame_bytes()};
   auto& self = *running_;
-  std::size_t refused = 0;
+  frame_tally refused;
   bool solicited = false;
   frames.for_each_frame([&](std::span<const std::byte> frame) {
     if (::write(self.device.fd(), frame.data(), frame.size()) < 0)
-      ++refused;
+      refused.add(frame.size());
     solicited = solicited || router_advertiser::concerns(frame);
   });
   if (!self.advertiser)

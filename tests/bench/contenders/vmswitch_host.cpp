@@ -50,9 +50,9 @@ public:
     return true;
   }
 
-  std::size_t write(const burst& frames) override {
+  frame_tally write(const burst& frames) override {
     frames.for_each_frame([this](std::span<const std::byte> frame) { model_->take(frame); });
-    return 0;
+    return {};
   }
   std::string describe() const override { return "a model of a host"; }
 

@@ -17,9 +17,9 @@ public:
   void stop() noexcept override {}
   int fd() const noexcept override { return -1; }
   result<bool> process() override { return false; }
-  std::size_t write(const burst& frames) override {
+  frame_tally write(const burst& frames) override {
     benchmark::DoNotOptimize(frames.frames());
-    return 0;
+    return {};
   }
   mac_address address() const noexcept override { return mac_address::from_integer(0x5255); }
   std::string describe() const override { return {}; }

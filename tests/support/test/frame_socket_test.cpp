@@ -50,6 +50,18 @@ TEST_CASE("frames pass a stream whole, even with one byte per read and write") {
   CHECK(checker.perfect(5));
 }
 
+TEST_CASE("what came behind the frames that were asked for waits for the next call") {
+  auto [a, b] = pair_of_sockets();
+  numbered_batch source{mac_b, mac_a, 1, 60, 3};
+  REQUIRE(a.send_wire(source.next(), soon()));
+  sequence_checker checker{1};
+  const auto check = [&](auto bare) { checker.on_frame(bare); };
+  CHECK(b.receive(soon(), check, 1) == 1u);
+  CHECK(b.receive(soon(), check) == 2u);
+  CHECK(b.receive(frame_socket::clock::now(), check) == 0u);
+  CHECK(checker.perfect(3));
+}
+
 TEST_CASE("a read that ends within a frame keeps that part for the next one") {
   auto [a, b] = pair_of_sockets();
   numbered_batch source{mac_b, mac_a, 1, 60, 3};

@@ -102,4 +102,16 @@ inline bool eventually(const std::function<bool()>& condition) {
   return true;
 }
 
+/// Whether somebody accepts connections at this TCP port.
+inline bool is_open(std::uint16_t port) {
+  return loopback_client{SOCK_STREAM, "127.0.0.1", port}.connected();
+}
+
+/// Whether somebody has this TCP port, listening or not.
+inline bool is_taken(std::uint16_t port) {
+  const owned_fd probe{::socket(AF_INET, SOCK_STREAM, 0)};
+  const socket_address place{address_of("127.0.0.1"), port};
+  return ::bind(probe.get(), place.get(), place.size) != 0;
+}
+
 } // namespace vmswitch::test
