@@ -306,10 +306,15 @@ TEST_CASE("ten thousand clients that connect and close leave nothing behind") {
   introduce({&a, &b});
   const auto descriptors = open_descriptors();
   const auto churn = [&](int count) {
-    for (int i = 1; i <= count; ++i) {
-      auto client = frame_socket::stream(l.folder / "stream");
-      REQUIRE(client);
-      while (i % 250 == 0 && open_descriptors() > descriptors) // all are gone, with their memory
+    for (int i = 0; i < count; ++i) {
+      REQUIRE(frame_socket::stream(l.folder / "stream"));
+      if (i % 250 != 249)
+        continue;
+      {
+        vm last{l.stream(), 3}; // is accepted after all others
+        introduce({&a, &b, &last});
+      }
+      while (open_descriptors() > descriptors)
         std::this_thread::yield();
     }
     transfer(a, b, 40, 100);
