@@ -27,6 +27,7 @@ void read_type(const std::string& type, option_info& option) {
 option_info describe_option(const CLI::Option& from) {
   option_info option;
   option.positional = from.nonpositional() == false;
+  option.required = from.get_required();
   if (option.positional)
     option.names.push_back(from.get_name(true));
   for (const auto& name : from.get_snames())

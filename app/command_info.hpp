@@ -17,6 +17,7 @@ struct option_info {
   std::vector<std::string> choices;
   std::string description;
   bool positional = false;
+  bool required = false;
 };
 
 struct command_info {

@@ -65,7 +65,8 @@ std::string synopsis(const command_info& program) {
     out += " \\fICOMMAND\\fR [\\fIOPTION\\fR]...";
   for (const auto& option : program.options)
     if (option.positional)
-      out += fmt::format(" [\\fI{}\\fR]", escaped(option.names.front()));
+      out += (option.required ? " \\fI" : " [\\fI") + escaped(option.names.front()) +
+             (option.required ? "\\fR" : "\\fR]");
   return out;
 }
 

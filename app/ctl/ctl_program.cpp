@@ -64,9 +64,12 @@ int run_ctl(int argc, const char* const* argv) {
     program.app().parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     const auto* called = &program.app();
-    while (!called->get_subcommands().empty())
+    std::string before; // the names that lead to it
+    while (!called->get_subcommands().empty()) {
+      before += (before.empty() ? "" : " ") + called->get_name();
       called = called->get_subcommands().front();
-    std::fputs(called->help().c_str(), stdout);
+    }
+    std::fputs(called->help(before).c_str(), stdout);
     return 0;
   } catch (const CLI::ParseError& wrong) {
     return usage_error(wrong.what());

@@ -27,8 +27,10 @@ std::string daemon_page() {
          {"73", "A socket or pidfile cannot be made."},
          {"77", "A permission or privilege is lacking."},
          {"78", "The configuration file has mistakes."}}},
-       {"SIGNALS", {{"SIGTERM, SIGINT", "End in good order; a second one at once."}}},
-       {"SEE ALSO", {{"", "vmswitchctl(1)"}}}});
+       {"SIGNALS",
+        {{"SIGTERM, SIGINT", "End in good order; a second one at once."},
+         {"SIGHUP", "Read the configuration file anew."}}},
+       {"SEE ALSO", {{"", "vmswitchctl(1), vmswitch-run(1)"}}}});
 }
 
 std::string ctl_page() {
@@ -48,15 +50,46 @@ std::string ctl_page() {
         {{"vmswitchctl ports --watch", "Watch what VMs send and receive."},
          {"vmswitchctl drops", "See which frames were dropped, and why."},
          {"vmswitchctl events --all", "What has happened, and what happens now."}}},
-       {"SEE ALSO", {{"", "vmswitchd(8)"}}}});
+       {"SEE ALSO", {{"", "vmswitchd(8), vmswitch-run(1)"}}}});
+}
+
+// It hands all but these on, so its command line is not declared like the others.
+std::string launcher_page() {
+  const vmswitch::command_info launcher{
+      "vmswitch-run",
+      "vmswitch-run: runs a command with a connection to vmswitchd as file descriptor 3",
+      {{{"SOCKET"}, "TEXT", {}, "The stream socket of a running vmswitchd", true, true},
+       {{"CMD"}, "TEXT", {}, "What to run, and behind it its arguments", true, true},
+       {{"-h", "--help"}, "", {}, "Print this help and exit", false},
+       {{"-v", "--version"}, "", {}, "Print the version and exit", false}},
+      {}};
+  return man_page(launcher, 1,
+                  {{"EXIT STATUS",
+                    {{"", "That of CMD, or:"},
+                     {"64", "The command line is wrong."},
+                     {"69", "There is no daemon at SOCKET."},
+                     {"77", "This user may not connect."},
+                     {"126", "CMD cannot run."},
+                     {"127", "CMD is not found."}}},
+                   {"EXAMPLES",
+                    {{"vmswitch-run vm.sock qemu-system-x86_64 -netdev socket,id=net0,fd=3 -device "
+                      "virtio-net-pci,netdev=net0 disk.qcow2",
+                      "A VM whose QEMU need not know the socket."}}},
+                   {"SEE ALSO", {{"", "vmswitchd(8)"}}}});
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
   const std::string_view name = argc == 2 ? argv[1] : "";
-  if (name != "vmswitchd" && name != "vmswitchctl")
+  std::string page;
+  if (name == "vmswitchd")
+    page = daemon_page();
+  else if (name == "vmswitchctl")
+    page = ctl_page();
+  else if (name == "vmswitch-run")
+    page = launcher_page();
+  else
     return 64;
-  const auto page = name == "vmswitchd" ? daemon_page() : ctl_page();
   return std::fputs(page.c_str(), stdout) < 0 || std::fflush(stdout) != 0 ? 71 : 0;
 }

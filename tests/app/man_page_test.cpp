@@ -20,12 +20,13 @@ TEST_SUITE("man_page") {
     command_info program{"thing",
                          "thing: does things",
                          {{{"-n", "--name"}, "TEXT", {}, "A name", false},
-                          {{"FILE"}, "TEXT", {}, "What to read", true}},
+                          {{"FILE"}, "TEXT", {}, "What to read", true},
+                          {{"PLACE"}, "TEXT", {}, "Where to", true, true}},
                          {{"sub", "Does a part", {{{"--fast"}, "", {}, "Hurry", false}}, {}}}};
     const auto page = man_page(program, 1, {{"NOTES", {{"", ".dot \\ back-slash"}, {"tag", "x"}}}});
     CHECK(has(page, ".TH THING 1"));
     CHECK(has(page, "thing \\- does things"));
-    CHECK(has(page, "[\\fIFILE\\fR]"));
+    CHECK(has(page, "[\\fIFILE\\fR] \\fIPLACE\\fR\n"));
     CHECK(has(page, ".TP\n\\fB\\-n\\fR, \\fB\\-\\-name\\fR \\fITEXT\\fR\nA name\n"));
     CHECK(has(page, ".SS sub\nDoes a part.\n.TP\n\\fB\\-\\-fast\\fR\nHurry\n"));
     CHECK(has(page, "\\&.dot \\e back\\-slash"));

@@ -148,6 +148,7 @@ TEST_CASE("vmswitchctl says what is wrong and what to do, and its exit code tell
   CHECK(lab.ctl({}).code == 64);
   CHECK(lab.ctl({"--version"}).code == 0);
   CHECK(contains(lab.ctl({"ports", "--help"}).output, "--watch"));
+  CHECK(contains(lab.ctl({"forward", "add", "--help"}).output, "Usage: vmswitchctl forward add "));
   daemon.signal(SIGKILL);
   daemon.wait(soon());
   const auto ended = lab.ctl({"status"});

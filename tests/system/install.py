@@ -20,7 +20,12 @@ FILES = (
     "share/doc/vmswitch/examples/shared.toml",
     "lib/sysusers.d/vmswitch.conf",
 )
-MAN_PAGES = {"man8/vmswitchd.8": "--vmnet-mode", "man1/vmswitchctl.1": "capture"}
+MAN_PAGES = {"man8/vmswitchd.8": "--vmnet-mode", "man1/vmswitchctl.1": "capture",
+             "man1/vmswitch-run.1": "CMD"}
+MAN_ALIASES = {
+    "man8/socket_vmnet.8": "man8/vmswitchd.8",
+    "man1/socket_vmnet_client.1": "man1/vmswitch-run.1",
+}
 COMPLETIONS = {
     "bash": "bash-completion/completions/vmswitchctl",
     "zsh": "zsh/site-functions/_vmswitchctl",
@@ -68,6 +73,9 @@ def check_man_pages(prefix):
         text = (prefix / "share/man" / page).read_text()
         expect(text.startswith(".TH "), f"{page} is a manual page")
         expect(word in text.replace("\\-", "-"), f"{page} tells of {word}")
+    for page, stands_for in MAN_ALIASES.items():
+        text = (prefix / "share/man" / page).read_text()
+        expect(text == f".so {stands_for}\n", f"{page} leads to {stands_for}")
 
 
 def check_completions(prefix):
