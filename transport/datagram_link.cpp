@@ -23,7 +23,7 @@ io_result receive_failure(int code) {
 
 } // namespace
 
-datagram_link::datagram_link(std::shared_ptr<datagram_socket> socket,
+datagram_link::datagram_link(const std::shared_ptr<datagram_socket>& socket,
                              std::shared_ptr<const datagram_target> peer)
     : datagram_link{socket, std::move(peer), socket->claim()} {}
 

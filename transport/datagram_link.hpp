@@ -28,7 +28,7 @@ public:
   static constexpr std::chrono::microseconds last_retry{2000};
 
   /// Claims the socket's endpoint (see datagram_socket::claim for when and on which thread).
-  datagram_link(std::shared_ptr<datagram_socket> socket,
+  datagram_link(const std::shared_ptr<datagram_socket>& socket,
                 std::shared_ptr<const datagram_target> peer);
   /// Sends from an endpoint that was claimed before.
   datagram_link(std::shared_ptr<datagram_socket> socket,

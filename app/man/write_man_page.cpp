@@ -10,8 +10,6 @@
 
 namespace {
 
-using vmswitch::man_section;
-
 std::string daemon_page() {
   return man_page(
       vmswitch::describe_vmswitchd(), 8,

@@ -116,7 +116,7 @@ result<void> frame_socket::send_bytes(std::span<const std::byte> bytes, deadline
 }
 
 result<std::size_t> frame_socket::receive(deadline until, const visitor& visit, std::size_t most) {
-  if (const auto waited = visit_whole_frames(visit, most); !waited || *waited > 0)
+  if (auto waited = visit_whole_frames(visit, most); !waited || *waited > 0)
     return waited;
   std::size_t frames = 0;
   while (frames < std::min(frames_per_receive, most)) {
@@ -139,7 +139,7 @@ result<std::size_t> frame_socket::receive(deadline until, const visitor& visit, 
       continue;
     }
     filled_ += static_cast<std::size_t>(got);
-    const auto visited = visit_whole_frames(visit, most);
+    auto visited = visit_whole_frames(visit, most);
     if (!visited || *visited > 0)
       return visited;
   }

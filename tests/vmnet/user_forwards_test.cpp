@@ -191,7 +191,7 @@ TEST_SUITE("forwards of the user host") {
     for (int i = 0; i < 50; ++i) {
       owned_fd one{::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)};
       const socket_address target{listen.address, listen.port};
-      ::connect(one.get(), target.get(), target.size);
+      static_cast<void>(::connect(one.get(), target.get(), target.size));
       crowd.emplace_back(std::move(one));
     }
     for (const auto& one : crowd)
