@@ -41,9 +41,11 @@ struct frames_in {
 struct frames_out {
   burst frames;
 };
-/// datagram listener -> port: these frames came from your peer.
+/// datagram listener -> port: these frames came from your peer, and some that are none here.
 struct frames_received {
-  burst frames;
+  burst frames; // may be empty
+  std::uint32_t runts = 0, oversize = 0;
+  std::uint64_t skipped_bytes = 0; // of both
 };
 
 /// datagram listener -> port, behind its last frames_received if `reads`: your link's medium is its

@@ -33,12 +33,16 @@ frame_decoder::scan_result frame_decoder::scan(const std::byte* data, std::uint3
                                                std::uint32_t end, burst& out) {
   scan_result result;
   std::uint32_t at = begin;
-  // Bytes of a frame that is being skipped. Returns whether all of them were there.
+  // Bytes of a frame that is being skipped. Returns whether the last one was there.
   const auto skip = [&] {
     const std::uint32_t skipped = std::min(skip_, end - at);
     at += skipped;
     skip_ -= skipped;
-    return skip_ == 0;
+    if (skip_ > 0)
+      return false;
+    ++(skipped_ < shortest_frame ? result.runts : result.oversize);
+    result.skipped_bytes += skipped_;
+    return true;
   };
 
   std::uint32_t run_begin = at;
@@ -88,9 +92,8 @@ frame_decoder::scan_result frame_decoder::scan(const std::byte* data, std::uint3
       result.bad_length = length;
       break;
     }
-    ++(length < shortest_frame ? result.runts : result.oversize);
-    result.skipped_bytes += length;
     skip_ = prefix + length;
+    skipped_ = length;
     if (!skip())
       break;
     run_begin = at;

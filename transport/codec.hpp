@@ -18,7 +18,7 @@ namespace vmswitch {
 /// of this network is of three kinds:
 ///  - 0..13, a runt: skipped and counted;
 ///  - max_frame+1 .. largest_length, what a client with a larger MTU sends: its bytes are skipped
-///    as they come, without storing them, and it is counted;
+///    as they come, without storing them, and it is counted when the last has come;
 ///  - more: no client sends that. The stream has lost its framing and is closed.
 class frame_decoder {
 public:
@@ -46,7 +46,8 @@ public:
 
 private:
   const std::uint32_t max_frame_;
-  std::uint32_t skip_ = 0; // bytes of a skipped frame still to come
+  std::uint32_t skip_ = 0;    // bytes of a skipped frame still to come
+  std::uint32_t skipped_ = 0; // its length
 };
 
 } // namespace vmswitch

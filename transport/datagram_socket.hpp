@@ -26,7 +26,8 @@ struct datagram_arrival {
   burst frames;
   std::uint32_t runts = 0;
   std::uint32_t oversize = 0;
-  bool hello = false; ///< "VFKT": the peer has introduced itself
+  std::uint64_t skipped_bytes = 0; ///< of both
+  bool hello = false;              ///< "VFKT": the peer has introduced itself
 };
 
 /// What arrived in one call. Kept between calls, so that its memory is.

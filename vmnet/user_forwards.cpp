@@ -1,5 +1,6 @@
 #include "vmnet/user_forwards.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -76,13 +77,9 @@ void user_forwards::close(const forward_listen& which, std::function<void()> clo
   if (const auto found = forwards_.find(which); found != forwards_.end()) {
     const std::scoped_lock lock{library_};
     take(found->second);
-    forwards_.erase(found);
-    // libslirp takes it for the end of both sides, and ends the VM's.
-    if (slirp_ != nullptr)
-      on_.for_each_accepted([&](int fd) {
-        if (is_bound_to(fd, which))
-          ::shutdown(fd, SHUT_RDWR);
-      });
+    const auto gone = std::move(forwards_.extract(found).mapped());
+    if (slirp_ != nullptr && which.protocol == forward_protocol::tcp)
+      on_.has_gone(gone.rule, gone.led_to);
   }
   closed();
 }
@@ -112,6 +109,11 @@ result<void> user_forwards::give(entry& forward) {
     return cannot_listen(listen, code);
   }
   forward.with_libslirp = true;
+  if (is_tcp && std::ranges::find(forward.led_to, *forward.address) == forward.led_to.end()) {
+    if (forward.led_to.size() == most_led_to)
+      forward.led_to.erase(forward.led_to.begin());
+    forward.led_to.push_back(*forward.address);
+  }
   search made{place, listen.protocol};
   std::uint32_t timeout = UINT32_MAX;
   ::slirp_pollfds_fill(slirp_, &timeout, search::look_at, &made);

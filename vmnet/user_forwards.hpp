@@ -4,6 +4,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "vmnet/forward/forward_carrier.hpp"
 #include "vmnet/forward/socket_address.hpp"
@@ -27,8 +29,9 @@ public:
   /// Called with the lock held.
   struct callbacks {
     std::function<void(int fd)> listens; ///< libslirp has made this socket, and listens there
-    /// Visits the sockets of the connections that libslirp has accepted.
-    std::function<void(const std::function<void(int fd)>& visit)> for_each_accepted;
+    /// This TCP forward has gone, which led to the same port of these addresses in turn: ends the
+    /// connections that have come through it.
+    std::function<void(const forward_rule& rule, std::span<const ip_address> led_to)> has_gone;
     std::function<void()> changed; ///< libslirp's sockets have
   };
 
@@ -51,12 +54,14 @@ private:
     std::optional<ip_address> address;
     owned_fd place;             // keeps it
     bool with_libslirp = false; // it listens there
+    std::vector<ip_address> led_to{};
   };
   result<void> give(entry& forward);
   void take(entry& forward);
 
   std::mutex& library_;
   const callbacks on_;
+  static constexpr std::size_t most_led_to = 8;
   Slirp* slirp_ = nullptr;
   std::map<forward_listen, entry> forwards_;
 };

@@ -5,8 +5,10 @@
 
 #include <sys/resource.h>
 
+#include "vmnet/forged_reset.hpp"
 #include "vmnet/slirp_terms.hpp"
 #include "vmnet/user_addresses.hpp"
+#include "vmnet/user_endings.hpp"
 
 namespace vmswitch {
 
@@ -44,7 +46,7 @@ std::size_t most_descriptors() {
 
 struct user_host::running {
   running(frame_sink& out, poll_set set, const host_config& config, clock::time_point (*time)())
-      : sink{out}, now{time}, polls{std::move(set)}, filter{config} {}
+      : sink{out}, now{time}, polls{std::move(set)}, filter{config}, endings{config} {}
   ~running() {
     if (slirp != nullptr)
       slirp_cleanup(slirp);
@@ -64,6 +66,7 @@ struct user_host::running {
   milliseconds clock_set{0};
   frame_tally refused; // that no call of write has told of yet
   clock::time_point accept_again = clock::time_point::min();
+  user_endings endings;
 
   nanoseconds library_time() const {
     const auto epoch = library_epoch();
@@ -131,9 +134,9 @@ struct user_host::callbacks {
 user_host::user_host(const host_config& config, clock::time_point (*now)())
     : config_{config}, now_{now}, forwards_{library_lock(),
                                             {[this](int fd) { running_->sockets.listens(fd); },
-                                             [this](const std::function<void(int)>& visit) {
-                                               running_->sockets.for_each_of(
-                                                   user_sockets::from_forwards, visit);
+                                             [this](const forward_rule& rule,
+                                                    std::span<const ip_address> led_to) {
+                                               end_connections(rule, led_to);
                                              },
                                              [this] { refresh(); }}} {}
 
@@ -245,6 +248,7 @@ void user_host::work() {
 }
 
 bool user_host::turn() {
+  end_overdue();
   refresh();
   auto& self = *running_;
   const auto got = self.polls.collect(self.ready);
@@ -283,6 +287,27 @@ void user_host::refresh() {
     self.wake_by(self.now() + milliseconds{timeout});
   if (self.advertisement)
     self.wake_by(library_epoch() + *self.advertisement);
+  if (const auto due = self.endings.due())
+    self.wake_by(*due);
+}
+
+void user_host::end_connections(const forward_rule& through, std::span<const ip_address> led_to) {
+  auto& self = *running_;
+  self.sockets.for_each_of(user_sockets::from_forwards, [&](int fd) {
+    if (is_bound_to(fd, through.listen))
+      self.endings.begin(fd, self.sockets.serial_of(fd), led_to, through.to_port, self.now());
+  });
+  if (const auto due = self.endings.due())
+    self.wake_by(*due);
+}
+
+void user_host::end_overdue() {
+  auto& self = *running_;
+  while (const auto ending = self.endings.take_overdue(self.now()))
+    if (self.sockets.serial_of(ending->fd) == ending->serial)
+      for (const auto& frame : forged_resets(ending->from_vm))
+        slirp_input(self.slirp, reinterpret_cast<const std::uint8_t*>(frame.data()),
+                    static_cast<int>(frame.size()));
 }
 
 void user_host::set_clock() {

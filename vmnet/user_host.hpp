@@ -94,6 +94,8 @@ private:
   bool turn();
   void refresh();
   void set_clock();
+  void end_connections(const forward_rule& through, std::span<const ip_address> led_to);
+  void end_overdue();
   bool may_open(const user_filter::judgement& judged, mac_address sender);
 
   const host_config config_;

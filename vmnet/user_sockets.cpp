@@ -18,7 +18,7 @@ void user_sockets::opened(int fd) {
   state& socket = of(fd);
   socket = state{};
   socket.is_open = true;
-  ++ever_opened_;
+  socket.serial = ++ever_opened_;
   socket.kind = kind_;
   socket.owner = owner_;
   ++open_[static_cast<std::size_t>(kind_)];
@@ -53,6 +53,11 @@ void user_sockets::closed(int fd) {
 std::size_t user_sockets::open_of(std::uint64_t owner, socket_kind kind) const {
   const auto found = owned_.find(owner);
   return found == owned_.end() ? 0 : found->second[static_cast<std::size_t>(kind)];
+}
+
+std::uint64_t user_sockets::serial_of(int fd) const {
+  const auto at = static_cast<std::size_t>(fd);
+  return at < states_.size() ? states_[at].serial : 0;
 }
 
 void user_sockets::for_each_of(std::uint64_t owner, const std::function<void(int)>& visit) const {

@@ -42,6 +42,8 @@ public:
     return open_[static_cast<std::size_t>(kind)];
   }
   std::size_t open_of(std::uint64_t owner, socket_kind kind) const;
+  /// Tells a socket from all that had its descriptor before; 0 if it is closed.
+  std::uint64_t serial_of(int fd) const;
   /// Those of this owner. Nothing may open or close meanwhile.
   void for_each_of(std::uint64_t owner, const std::function<void(int fd)>& visit) const;
   bool knows_flow(std::uint64_t flow) const { return flow != 0 && flows_.contains(flow); }
@@ -75,6 +77,7 @@ private:
   struct state {
     std::uint64_t flow = 0;
     std::uint64_t owner = 0;
+    std::uint64_t serial = 0;
     unsigned watched = 0; // as the kernel knows it
     unsigned wanted = 0;  // in the list under construction
     unsigned ready = 0;

@@ -47,6 +47,8 @@ struct port_state {
   void on_dedicated(const link_dedicated& message);
   void read();
   bool take(std::size_t bytes);
+  void hear();
+  void skip(std::uint64_t runts, std::uint64_t oversize, std::uint64_t bytes);
   void forward(burst frames);
   void send(const burst& frames);
   void flush();
@@ -134,9 +136,7 @@ void port_state::read() {
     switch (got.status) {
     case io_status::ok:
       self->moved(got.bytes);
-      counters.drops.add(drop_reason::oversize, got.refused.frames);
-      counters.frames_in += got.refused.frames;
-      counters.bytes_in += got.refused.bytes;
+      skip(0, got.refused.frames, got.refused.bytes);
       // Less than asked for means that there is no more: the next bytes are a new event. Not so
       // after a hang-up, whose event may have come together with the last bytes.
       if (!take(got.bytes) || (got.bytes < space.size() && !got.more && !hangup))
@@ -164,12 +164,9 @@ void port_state::read() {
 // Hands what has been read to the switch; false if the port has closed.
 bool port_state::take(std::size_t bytes) {
   auto [frames, scan] = in->received(bytes);
-  counters.drops.add(drop_reason::runt, scan.runts);
-  counters.drops.add(drop_reason::oversize, scan.oversize);
   if (!frames.empty())
     forward(std::move(frames));
-  counters.frames_in += scan.runts + scan.oversize;
-  counters.bytes_in += scan.skipped_bytes;
+  skip(scan.runts, scan.oversize, scan.skipped_bytes);
   if (scan.framing_lost) {
     close(fmt::format("frame length {} is no frame: the stream has lost its framing",
                       scan.bad_length),
@@ -179,9 +176,25 @@ bool port_state::take(std::size_t bytes) {
   return true;
 }
 
-void port_state::forward(burst frames) {
+// Before the first frame of any kind is counted.
+void port_state::hear() {
   if (counters.frames_in == 0)
     note(port_note::what::up, "up: {} on {}", peer, config.via);
+}
+
+// What has come and is no frame of this network; `bytes` of both kinds.
+void port_state::skip(std::uint64_t runts, std::uint64_t oversize, std::uint64_t bytes) {
+  if (runts + oversize == 0)
+    return;
+  hear();
+  counters.drops.add(drop_reason::runt, runts);
+  counters.drops.add(drop_reason::oversize, oversize);
+  counters.frames_in += runts + oversize;
+  counters.bytes_in += bytes;
+}
+
+void port_state::forward(burst frames) {
+  hear();
   counters.frames_in += frames.frames();
   counters.bytes_in += frames.frame_bytes();
   tell(config.vm_switch, frames_in{config.id, std::move(frames)});
@@ -331,10 +344,13 @@ caf::behavior make_port(pinned<port_state>* self, port_config config) {
   return {
       [&state](const frames_out& message) { state.send(message.frames); },
       [&state](const frames_received& message) {
-        if (state.closing)
+        if (state.closing) {
           state.counters.drops.add(drop_reason::port_closed, message.frames.frames());
-        else
+          return;
+        }
+        if (!message.frames.empty())
           state.forward(message.frames);
+        state.skip(message.runts, message.oversize, message.skipped_bytes);
       },
       [&state](const link_dedicated& message) { state.on_dedicated(message); },
       [&state](const slab_returned&) {

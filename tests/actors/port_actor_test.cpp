@@ -178,6 +178,7 @@ TEST_CASE("gtv#670: a length of almost 4 GiB closes that port, with what came be
 TEST_CASE("libkrun#577: a runt is dropped and counted, and the next frame arrives") {
   bench b;
   b.vm_sends_raw({0, 0, 0, 0});
+  CHECK(b.supervisor.seen().notes.size() == 1); // it has spoken
   b.vm_sends_raw({0, 0, 0, 13, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13});
   b.vm_sends({a_frame(1)});
   CHECK(b.switch_received() == std::vector<frame>{a_frame(1)});

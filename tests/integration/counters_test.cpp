@@ -1,5 +1,6 @@
 // What the daemon counts against what its VMs have sent and received, to the frame.
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -240,4 +241,35 @@ TEST_CASE(
         "egress_expired", "egress_stalled", "egress_full", "egress_refused", "ingress_exhausted",
         "no_return_address", "port_closed", "host_refused"})
     CHECK_MESSAGE(reasons.contains(reason), reason);
+}
+
+TEST_CASE("what a datagram VM sends that is no frame is counted at its port, connected or not") {
+  for (const bool connects : {false, true}) {
+    const control_lab lab;
+    lab.folder.write("vm.toml", "[daemon]\ncontrol = \"c\"\n[[network]]\nmode = \"isolated\"\n"
+                                "[[network.listen]]\ntype = \"dgram\"\npath = \"d\"\n");
+    auto daemon = lab.start_with({"--config", lab.folder / "vm.toml", "--pidfile", lab.pidfile()});
+    lab.await_ready(daemon);
+    const owned_fd vm{::socket(AF_UNIX, SOCK_DGRAM, 0)};
+    const auto own = unix_address::from_path(lab.folder / "vm").value();
+    const auto to = unix_address::from_path(lab.folder / "d").value();
+    REQUIRE(::bind(vm.get(), own.data(), own.length()) == 0);
+    if (connects)
+      REQUIRE(::connect(vm.get(), to.data(), to.length()) == 0);
+    const auto sends = [&](std::size_t size) {
+      auto sent = tagged_frame(broadcast_mac, vm_mac(1), 1, std::max<std::size_t>(size, 60));
+      sent.resize(size);
+      REQUIRE(::sendto(vm.get(), sent.data(), size, 0, to.data(), to.length()) ==
+              static_cast<ssize_t>(size));
+    };
+    const auto counted = [&] { return lab.get("/v1/ports/default.1"); };
+    sends(60);
+    REQUIRE(
+        poll_until([&] { return number(lab.get("/v1/networks/default"), "ports") == 1; }, soon()));
+    for (const std::size_t size : {13, 1, 1519, 60'000, 1518})
+      sends(size);
+    CHECK(poll_until([&] { return number(counted(), "frames_in") == 6; }, soon()));
+    CHECK(number(counted(), "bytes_in") == 60 + 13 + 1 + 1519 + 60'000 + 1518);
+    CHECK(counted()["drops"] == nlohmann::json{{"runt", 2}, {"oversize", 2}});
+  }
 }

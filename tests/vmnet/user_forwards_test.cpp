@@ -164,6 +164,52 @@ TEST_SUITE("forwards of the user host") {
     CHECK(lasting_server.receive(5) == "still");
   }
 
+  TEST_CASE(
+      "a connection that is half closed, or that its VM does not end, ends with its forward") {
+    static std::chrono::steady_clock::time_point now;
+    for (const bool client_ends_first : {true, false}) {
+      now = std::chrono::steady_clock::now();
+      fixture f{{}, [] { return now; }};
+      const auto listen = f.open(forward_protocol::tcp);
+      REQUIRE(f.aim(listen, f.address));
+      const loopback_client client{SOCK_STREAM, "127.0.0.1", listen.port};
+      tcp_server server{f};
+      REQUIRE(server.accept());
+      if (client_ends_first) {
+        client.ends();
+        server.receive(1);
+        REQUIRE(server.has_ended);
+      }
+      f.forwards().close(listen, [] {});
+      CHECK(client.sees() == ending::orderly);
+      if (!client_ends_first)
+        server.receive(1);
+      f.guest.settle();
+      now += 2s;
+      CHECK(f.host.process());
+      CHECK(f.host.open_sockets() == 0);
+      server.send(tcp_segment::ack | tcp_segment::psh, "too late");
+      const auto answer = f.await_segment(f.address);
+      REQUIRE(answer);
+      CHECK((answer->segment.flags & tcp_segment::rst) != 0);
+    }
+  }
+
+  TEST_CASE("with a UDP forward no TCP connection ends, be it at the same port") {
+    fixture f;
+    const auto listen = f.open(forward_protocol::tcp);
+    REQUIRE(f.aim(listen, f.address));
+    const forward_rule other{{forward_protocol::udp, listen.address, listen.port}, {}, vm_port};
+    REQUIRE(f.forwards().open(other));
+    REQUIRE(f.aim(other.listen, f.address));
+    const loopback_client client{SOCK_STREAM, "127.0.0.1", listen.port};
+    tcp_server server{f};
+    REQUIRE(server.accept());
+    f.forwards().close(other.listen, [] {});
+    client.say("still");
+    CHECK(server.receive(5) == "still");
+  }
+
   TEST_CASE("gtv#303: while its VM has no address a forward refuses, then it leads there, and on") {
     fixture f;
     const auto listen = f.open(forward_protocol::tcp);

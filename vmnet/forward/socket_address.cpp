@@ -35,6 +35,37 @@ socket_address socket_address::of(int socket) noexcept {
   return found;
 }
 
+socket_address socket_address::of_peer(int socket) noexcept {
+  socket_address found;
+  found.size = sizeof found.storage;
+  if (::getpeername(socket, found.get(), &found.size) != 0)
+    found.size = 0;
+  return found;
+}
+
+std::optional<ip_address> socket_address::address() const noexcept {
+  if (size == 0)
+    return std::nullopt;
+  if (storage.ss_family == AF_INET) {
+    sockaddr_in four;
+    std::memcpy(&four, &storage, sizeof four);
+    return ip_address{ipv4_address{ntohl(four.sin_addr.s_addr)}};
+  }
+  if (storage.ss_family != AF_INET6)
+    return std::nullopt;
+  sockaddr_in6 six;
+  std::memcpy(&six, &storage, sizeof six);
+  ipv6_address found;
+  std::memcpy(found.octets.data(), &six.sin6_addr, found.octets.size());
+  return ip_address{found};
+}
+
+std::uint16_t socket_address::port() const noexcept {
+  sockaddr_in any; // where both families have it
+  std::memcpy(&any, &storage, sizeof any);
+  return ntohs(any.sin_port);
+}
+
 bool operator==(const socket_address& a, const socket_address& b) noexcept {
   return a.size == b.size && std::memcmp(&a.storage, &b.storage, a.size) == 0;
 }

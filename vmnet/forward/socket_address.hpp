@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include <sys/socket.h>
 
 #include "transport/error.hpp"
@@ -17,8 +20,12 @@ struct socket_address {
   socket_address(const ip_address& address, std::uint16_t port);
   const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&storage); }
   sockaddr* get() noexcept { return reinterpret_cast<sockaddr*>(&storage); }
-  /// Where this socket is bound; a size of 0 if that cannot be told.
+  /// Where this socket is bound, or its peer; a size of 0 if that cannot be told.
   static socket_address of(int socket) noexcept;
+  static socket_address of_peer(int socket) noexcept;
+  /// Nothing if there is none.
+  std::optional<ip_address> address() const noexcept;
+  std::uint16_t port() const noexcept;
   friend bool operator==(const socket_address& a, const socket_address& b) noexcept;
 };
 

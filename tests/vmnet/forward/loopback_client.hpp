@@ -30,10 +30,7 @@ inline std::uint16_t free_port(forward_protocol protocol = forward_protocol::tcp
       ::socket(AF_INET, protocol == forward_protocol::tcp ? SOCK_STREAM : SOCK_DGRAM, 0)};
   const socket_address any{address_of("127.0.0.1"), 0};
   REQUIRE(::bind(probe.get(), any.get(), any.size) == 0);
-  const auto bound = socket_address::of(probe.get());
-  std::uint16_t port = 0;
-  std::memcpy(&port, &reinterpret_cast<const sockaddr_in*>(&bound.storage)->sin_port, sizeof port);
-  return ntohs(port);
+  return socket_address::of(probe.get()).port();
 }
 
 /// A socket with a peer on the loopback. All waits end after five seconds, and then count as
