@@ -181,7 +181,7 @@ TEST_SUITE("forward relay") {
     for (int i = 0; i < 12; ++i) {
       const socket_address target{address_of(here), full.port()};
       owned_fd one{::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)};
-      ::connect(one.get(), target.get(), target.size);
+      static_cast<void>(::connect(one.get(), target.get(), target.size));
       crowd.emplace_back(std::move(one));
     }
     const auto listen = b.open(forward_protocol::tcp, full.port());
