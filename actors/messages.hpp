@@ -21,6 +21,7 @@
 #include "transport/error.hpp"
 #include "transport/frame/burst.hpp"
 #include "transport/frame/port_counters.hpp"
+#include "transport/frame/skipped_frames.hpp"
 #include "transport/link.hpp"
 #include "transport/unix_address.hpp"
 #include "vmnet/forward/forward_rule.hpp"
@@ -44,8 +45,7 @@ struct frames_out {
 /// datagram listener -> port: these frames came from your peer, and some that are none here.
 struct frames_received {
   burst frames; // may be empty
-  std::uint32_t runts = 0, oversize = 0;
-  std::uint64_t skipped_bytes = 0; // of both
+  skipped_frames skipped{};
 };
 
 /// datagram listener -> port, behind its last frames_received if `reads`: your link's medium is its

@@ -40,8 +40,8 @@ frame_decoder::scan_result frame_decoder::scan(const std::byte* data, std::uint3
     skip_ -= skipped;
     if (skip_ > 0)
       return false;
-    ++(skipped_ < shortest_frame ? result.runts : result.oversize);
-    result.skipped_bytes += skipped_;
+    ++(skipped_ < shortest_frame ? result.skipped.runts : result.skipped.oversize);
+    result.skipped.bytes += skipped_;
     return true;
   };
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "transport/frame/burst.hpp"
+#include "transport/frame/skipped_frames.hpp"
 
 namespace vmswitch {
 
@@ -30,10 +31,8 @@ public:
 
   struct scan_result {
     std::uint32_t consumed = 0; ///< bytes from the front that are done with
-    std::uint32_t runts = 0;
-    std::uint32_t oversize = 0;
-    std::uint64_t skipped_bytes = 0; ///< of both, without prefixes
-    bool framing_lost = false;       ///< close the stream; `bad_length` tells the log why
+    skipped_frames skipped;
+    bool framing_lost = false; ///< close the stream; `bad_length` tells the log why
     std::uint32_t bad_length = 0;
   };
 

@@ -169,13 +169,13 @@ void datagram_socket::sort(const slab_ref& memory, std::uint32_t& used, std::siz
       sender = &arrival_from(name, slot, memory, out);
     const std::byte* frame = data + slot_begin + prefix;
     if (slot.truncated) {
-      ++sender->oversize;
-      sender->skipped_bytes += slot.size;
+      ++sender->skipped.oversize;
+      sender->skipped.bytes += slot.size;
     } else if (is_hello({frame, slot.size})) {
       sender->hello = true;
     } else if (slot.size < ethernet_header_size) {
-      ++sender->runts;
-      sender->skipped_bytes += slot.size;
+      ++sender->skipped.runts;
+      sender->skipped.bytes += slot.size;
     } else {
       const std::uint32_t at = slot.size <= largest_copied ? used : slot_begin;
       if (at != slot_begin)

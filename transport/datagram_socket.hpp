@@ -12,6 +12,7 @@
 #include "transport/datagram_endpoint.hpp"
 #include "transport/datagram_io.hpp"
 #include "transport/frame/burst.hpp"
+#include "transport/frame/skipped_frames.hpp"
 #include "transport/listening_socket.hpp"
 #include "transport/readable_set.hpp"
 #include "transport/retry_timer.hpp"
@@ -24,10 +25,8 @@ struct datagram_arrival {
   unix_address from;
   std::optional<uid_t> sender; ///< the user, if known
   burst frames;
-  std::uint32_t runts = 0;
-  std::uint32_t oversize = 0;
-  std::uint64_t skipped_bytes = 0; ///< of both
-  bool hello = false;              ///< "VFKT": the peer has introduced itself
+  skipped_frames skipped{};
+  bool hello = false; ///< "VFKT": the peer has introduced itself
 };
 
 /// What arrived in one call. Kept between calls, so that its memory is.

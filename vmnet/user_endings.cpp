@@ -16,18 +16,24 @@ packet_address packet_form(const ip_address& address) {
   return std::visit([](const auto& each) { return packet_address{each}; }, address);
 }
 
-// A client on this host is the gateway to the VM (sotranslate_accept in libslirp's socket.c).
-packet_address as_seen_by_vm(const ip_address& client, const host_config& config) {
-  if (!is_loopback(client) && !is_unspecified(client))
-    return packet_form(client);
-  if (is_ipv4(client))
-    return packet_address{config.gateway};
-  auto gateway = user_prefix_for(config);
-  gateway.octets.back() = ipv6_gateway_number;
-  return packet_address{gateway};
+packet_address ipv6_gateway(const host_config& config) {
+  auto address = user_prefix_for(config);
+  address.octets.back() = ipv6_gateway_number;
+  return packet_address{address};
 }
 
 } // namespace
+
+user_endings::user_endings(const host_config& config)
+    : gateway_mac_{user_mac_for(config.gateway)}, gateway_{config.gateway},
+      ipv6_gateway_{ipv6_gateway(config)} {}
+
+// A client on this host is the gateway to the VM (sotranslate_accept in libslirp's socket.c).
+packet_address user_endings::as_seen_by_vm(const ip_address& client) const {
+  if (!is_loopback(client) && !is_unspecified(client))
+    return packet_form(client);
+  return is_ipv4(client) ? gateway_ : ipv6_gateway_;
+}
 
 void user_endings::begin(int fd, std::uint64_t serial, std::span<const ip_address> vm,
                          std::uint16_t vm_port, time_point now) {
@@ -39,12 +45,8 @@ void user_endings::begin(int fd, std::uint64_t serial, std::span<const ip_addres
   for (const auto& each : vm) {
     if (is_ipv4(each) != is_ipv4(*address))
       continue;
-    const ip_path from_vm{user_mac_for(config_.gateway),
-                          user_mac_for({0}),
-                          as_seen_by_vm(*address, config_),
-                          packet_form(each),
-                          client.port(),
-                          vm_port};
+    const ip_path from_vm{gateway_mac_,      user_mac_for({0}), as_seen_by_vm(*address),
+                          packet_form(each), client.port(),     vm_port};
     waiting_.push_back({now + patience, {fd, serial, from_vm}});
   }
 }

@@ -31,7 +31,7 @@ public:
   };
 
   /// @pre check_host_config(config)
-  explicit user_endings(const host_config& config) : config_{config} {}
+  explicit user_endings(const host_config& config);
 
   /// Shuts down the socket of a connection with this port of one of these addresses.
   void begin(int fd, std::uint64_t serial, std::span<const ip_address> vm, std::uint16_t vm_port,
@@ -45,7 +45,10 @@ private:
     time_point due;
     connection which;
   };
-  const host_config config_;
+  packet_address as_seen_by_vm(const ip_address& client) const;
+
+  const mac_address gateway_mac_;
+  const packet_address gateway_, ipv6_gateway_;
   std::deque<waiting> waiting_; // the first is due first
 };
 

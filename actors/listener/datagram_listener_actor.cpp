@@ -146,20 +146,19 @@ void datagram_listener_state::receive() {
 void datagram_listener_state::pass_on(datagram_arrival& arrival) {
   peer* const known = admit(arrival);
   if (!known || !known->port) { // else they are the port's to count
-    drops.add(drop_reason::runt, arrival.runts);
-    drops.add(drop_reason::oversize, arrival.oversize);
-    arrival.runts = arrival.oversize = 0;
+    drops.add(drop_reason::runt, arrival.skipped.runts);
+    drops.add(drop_reason::oversize, arrival.skipped.oversize);
+    arrival.skipped = {};
   }
   if (!known) {
     drops.add(drop_reason::no_return_address, arrival.frames.frames());
     return;
   }
-  if (arrival.frames.empty() && arrival.runts + arrival.oversize == 0)
+  if (arrival.frames.empty() && arrival.skipped.frames() == 0)
     return;
   peer& from = *known;
   if (from.port) {
-    tell(from.port, frames_received{std::move(arrival.frames), arrival.runts, arrival.oversize,
-                                    arrival.skipped_bytes});
+    tell(from.port, frames_received{std::move(arrival.frames), arrival.skipped});
     dedicate(from);
   } else if (from.waiting.size() < bursts_before_port) {
     from.waiting.push_back(std::move(arrival.frames));

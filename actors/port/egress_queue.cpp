@@ -88,7 +88,7 @@ void egress_queue::accepted(std::size_t bytes, clock::time_point now) {
     allowed_ = deadline_; // it keeps up again
 }
 
-void egress_queue::pop_front(tally sent) {
+void egress_queue::pop_front(const frame_tally& sent) {
   frames_out_ += sent.frames;
   bytes_out_ += sent.bytes;
   entries_.pop_front();
@@ -98,17 +98,16 @@ void egress_queue::pop_front(tally sent) {
 
 // What has been accepted of the front entry, a half-accepted frame included, whose rest becomes
 // the remainder. Only here are frame boundaries looked for: a queue that drains never needs them.
-egress_queue::tally egress_queue::sent_of_front() {
+frame_tally egress_queue::sent_of_front() {
   const burst& front = entries_.front().frames;
-  tally sent;
+  frame_tally sent;
   for (std::size_t i = 0; i <= front_range_; ++i) {
     const frame_range range = front.ranges()[i];
     const std::uint32_t stop = i < front_range_ ? range.end : range.begin + front_offset_;
     for (std::uint32_t at = range.begin; at < stop;) {
       const std::uint32_t length = read_prefix(front.data() + at);
       const std::uint32_t end = at + static_cast<std::uint32_t>(prefix_size) + length;
-      ++sent.frames;
-      sent.bytes += length;
+      sent.add(length);
       if (end > stop) {
         assert(remainder_.empty());
         remainder_.assign(front.data() + stop, front.data() + end);
@@ -121,7 +120,7 @@ egress_queue::tally egress_queue::sent_of_front() {
 
 void egress_queue::drop_front(drop_reason reason) {
   const std::uint32_t all = entries_.front().frames.frames();
-  const tally sent = sent_of_front();
+  const frame_tally sent = sent_of_front();
   drops_.add(reason, all - sent.frames);
   pop_front(sent);
 }

@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 
 #include "transport/frame/burst.hpp"
+#include "transport/frame/frame_tally.hpp"
 #include "transport/frame/latency_histogram.hpp"
 #include "transport/frame/port_counters.hpp"
 
@@ -99,14 +100,10 @@ private:
     clock::time_point since;
   };
 
-  struct tally {
-    std::uint32_t frames = 0;
-    std::uint32_t bytes = 0;
-  };
-  tally sent_of_front();
+  frame_tally sent_of_front();
   void drop_front(drop_reason reason);
   void drop_all(drop_reason reason);
-  void pop_front(tally sent);
+  void pop_front(const frame_tally& sent);
 
   std::size_t most_bursts_;
   clock::duration deadline_;

@@ -30,8 +30,8 @@ struct port_state {
   std::unique_ptr<ingress_buffer> in;
   std::unique_ptr<egress_queue> out;
   dispatch_queue::registration registration;
-  port_counters counters;  // the egress queue adds its own
-  frame_tally refused_out; // that the egress queue takes for sent
+  port_counters counters;          // the egress queue adds its own
+  std::uint64_t refused_bytes = 0; // of frames that the egress queue takes for sent
   bool hangup = false;
   bool closing = false;
   bool check_pending = false;
@@ -48,7 +48,7 @@ struct port_state {
   void read();
   bool take(std::size_t bytes);
   void hear();
-  void skip(std::uint64_t runts, std::uint64_t oversize, std::uint64_t bytes);
+  void skip(const skipped_frames& skipped);
   void forward(burst frames);
   void send(const burst& frames);
   void flush();
@@ -136,7 +136,7 @@ void port_state::read() {
     switch (got.status) {
     case io_status::ok:
       self->moved(got.bytes);
-      skip(0, got.refused.frames, got.refused.bytes);
+      skip({0, static_cast<std::uint32_t>(got.refused.frames), got.refused.bytes});
       // Less than asked for means that there is no more: the next bytes are a new event. Not so
       // after a hang-up, whose event may have come together with the last bytes.
       if (!take(got.bytes) || (got.bytes < space.size() && !got.more && !hangup))
@@ -166,7 +166,7 @@ bool port_state::take(std::size_t bytes) {
   auto [frames, scan] = in->received(bytes);
   if (!frames.empty())
     forward(std::move(frames));
-  skip(scan.runts, scan.oversize, scan.skipped_bytes);
+  skip(scan.skipped);
   if (scan.framing_lost) {
     close(fmt::format("frame length {} is no frame: the stream has lost its framing",
                       scan.bad_length),
@@ -182,15 +182,14 @@ void port_state::hear() {
     note(port_note::what::up, "up: {} on {}", peer, config.via);
 }
 
-// What has come and is no frame of this network; `bytes` of both kinds.
-void port_state::skip(std::uint64_t runts, std::uint64_t oversize, std::uint64_t bytes) {
-  if (runts + oversize == 0)
+void port_state::skip(const skipped_frames& skipped) {
+  if (skipped.frames() == 0)
     return;
   hear();
-  counters.drops.add(drop_reason::runt, runts);
-  counters.drops.add(drop_reason::oversize, oversize);
-  counters.frames_in += runts + oversize;
-  counters.bytes_in += bytes;
+  counters.drops.add(drop_reason::runt, skipped.runts);
+  counters.drops.add(drop_reason::oversize, skipped.oversize);
+  counters.frames_in += skipped.frames();
+  counters.bytes_in += skipped.bytes;
 }
 
 void port_state::forward(burst frames) {
@@ -240,7 +239,7 @@ void port_state::write() {
     case io_status::ok:
     case io_status::would_block:
       counters.drops.add(drop_reason::egress_refused, sent.refused.frames);
-      refused_out += sent.refused;
+      refused_bytes += sent.refused.bytes;
       out->accepted(sent.bytes, now);
       self->moved(sent.bytes);
       if (sent.status == io_status::would_block || sent.bytes < wanted) {
@@ -322,8 +321,8 @@ void port_state::change(const network_limits& limits) {
 
 port_counters port_state::totals() const {
   port_counters sum = counters;
-  sum.frames_out = out->frames_out() - refused_out.frames;
-  sum.bytes_out = out->bytes_out() - refused_out.bytes;
+  sum.frames_out = out->frames_out() - counters.drops[drop_reason::egress_refused];
+  sum.bytes_out = out->bytes_out() - refused_bytes;
   sum.drops += out->drops();
   return sum;
 }
@@ -350,7 +349,7 @@ caf::behavior make_port(pinned<port_state>* self, port_config config) {
         }
         if (!message.frames.empty())
           state.forward(message.frames);
-        state.skip(message.runts, message.oversize, message.skipped_bytes);
+        state.skip(message.skipped);
       },
       [&state](const link_dedicated& message) { state.on_dedicated(message); },
       [&state](const slab_returned&) {

@@ -19,6 +19,7 @@ struct outcome {
   std::vector<std::byte> frames; // in wire form
   std::uint32_t runts = 0;
   std::uint32_t oversize = 0;
+  std::uint64_t skipped_bytes = 0;
   bool framing_lost = false;
   std::uint32_t bad_length = 0;
   std::uint32_t consumed = 0;
@@ -52,8 +53,9 @@ outcome decode(const slab_ref& memory, std::uint32_t end, std::uint32_t piece,
     });
     require(frames == found.frames());
     begin += result.consumed;
-    got.runts += result.runts;
-    got.oversize += result.oversize;
+    got.runts += result.skipped.runts;
+    got.oversize += result.skipped.oversize;
+    got.skipped_bytes += result.skipped.bytes;
     got.framing_lost = result.framing_lost;
     got.bad_length = result.bad_length;
     require(result.framing_lost == (result.bad_length > frame_decoder::largest_length));

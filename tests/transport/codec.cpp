@@ -90,8 +90,8 @@ TEST_SUITE("codec") {
     const auto result =
         decoder.scan(memory->data(), 0, static_cast<std::uint32_t>(stream.size()), found);
     CHECK(result.consumed == stream.size());
-    CHECK(result.runts == 1);
-    CHECK(result.oversize == 1);
+    CHECK(result.skipped.runts == 1);
+    CHECK(result.skipped.oversize == 1);
     REQUIRE(found.ranges().size() == 3);
     CHECK(found.ranges()[0] == frame_range{0, 128});
     CHECK(found.ranges()[1] == frame_range{137, 201});
@@ -262,7 +262,7 @@ TEST_SUITE("codec") {
     CHECK(result.consumed == 1000); // all of it: nothing has to be kept
     CHECK(decoder.skipping());
     for (int i = 0; i < 8; ++i) {
-      CHECK(result.oversize == 0);
+      CHECK(result.skipped.oversize == 0);
       result = decoder.scan(memory->data(), 0, 1000, found);
       CHECK(result.consumed == 1000);
     }
@@ -270,8 +270,8 @@ TEST_SUITE("codec") {
     std::copy(next.begin(), next.end(), memory->data() + 4);
     result = decoder.scan(memory->data(), 0, 4 + 64, found);
     CHECK(result.consumed == 4 + 64);
-    CHECK(result.oversize == 1); // once, when all of it has come
-    CHECK(result.skipped_bytes == 9000);
+    CHECK(result.skipped.oversize == 1); // once, when all of it has come
+    CHECK(result.skipped.bytes == 9000);
     CHECK_FALSE(decoder.skipping());
     CHECK(frames_of(found) == frame_list{pattern(60)});
   }

@@ -100,8 +100,8 @@ TEST_SUITE("datagram_socket") {
     send(vm, pattern(1519, 2));
     send(vm, pattern(60, 3));
     f.receive();
-    CHECK(f.from("vm").oversize == 1);
-    CHECK(f.from("vm").skipped_bytes > max_frame_for_mtu(1500));
+    CHECK(f.from("vm").skipped.oversize == 1);
+    CHECK(f.from("vm").skipped.bytes > max_frame_for_mtu(1500));
     CHECK(frames_of(f.from("vm").frames) == frame_list{pattern(60, 1), pattern(60, 3)});
   }
 
@@ -111,7 +111,7 @@ TEST_SUITE("datagram_socket") {
     for (const std::size_t size : {1, 4, 13})
       send(vm, pattern(size));
     f.receive();
-    CHECK(f.from("vm").runts == 3);
+    CHECK(f.from("vm").skipped.runts == 3);
     CHECK(f.from("vm").frames.empty());
     CHECK_FALSE(f.from("vm").hello);
   }
@@ -123,11 +123,11 @@ TEST_SUITE("datagram_socket") {
     f.receive();
     CHECK(f.from("vm").hello);
     CHECK(f.from("vm").frames.empty());
-    CHECK(f.from("vm").runts == 0);
+    CHECK(f.from("vm").skipped.runts == 0);
     send_text(vm, "VFKTx");
     f.receive();
     CHECK_FALSE(f.from("vm").hello);
-    CHECK(f.from("vm").runts == 1);
+    CHECK(f.from("vm").skipped.runts == 1);
   }
 
   TEST_CASE("empty datagrams are ignored and counted") {

@@ -72,8 +72,8 @@ public:
       burst found{memory_};
       const auto result = decoder.scan(memory_->data(), begin_, end_, found);
       begin_ += result.consumed;
-      runts += result.runts;
-      oversize += result.oversize;
+      runts += result.skipped.runts;
+      oversize += result.skipped.oversize;
       framing_lost = result.framing_lost;
       bad_length = result.bad_length;
       for (auto& frame : frames_of(found))

@@ -10,6 +10,18 @@
 
 namespace vmswitch {
 
+namespace {
+
+socket_address told_by(int (*ask)(int, sockaddr*, socklen_t*), int socket) noexcept {
+  socket_address found;
+  found.size = sizeof found.storage;
+  if (ask(socket, found.get(), &found.size) != 0)
+    found.size = 0;
+  return found;
+}
+
+} // namespace
+
 socket_address::socket_address(const ip_address& address, std::uint16_t port) {
   if (const auto* four = std::get_if<ipv4_address>(&address)) {
     sockaddr_in made{};
@@ -28,19 +40,11 @@ socket_address::socket_address(const ip_address& address, std::uint16_t port) {
 }
 
 socket_address socket_address::of(int socket) noexcept {
-  socket_address found;
-  found.size = sizeof found.storage;
-  if (::getsockname(socket, found.get(), &found.size) != 0)
-    found.size = 0;
-  return found;
+  return told_by(::getsockname, socket);
 }
 
 socket_address socket_address::of_peer(int socket) noexcept {
-  socket_address found;
-  found.size = sizeof found.storage;
-  if (::getpeername(socket, found.get(), &found.size) != 0)
-    found.size = 0;
-  return found;
+  return told_by(::getpeername, socket);
 }
 
 std::optional<ip_address> socket_address::address() const noexcept {
